@@ -1,0 +1,42 @@
+//! Decides whether a crawler may fetch a URL, and when; what an index may then
+//! do with the page; and which of its links may be followed.
+//!
+//! Compliance takes facts and returns verdicts. It opens no socket, reads no
+//! clock, file or environment variable, and starts no task: the caller brings
+//! every fact, the time included, as an argument. The same facts therefore
+//! always give the same verdict, in a test as in a crawl.
+//!
+//! `no_std` is how the compiler keeps that promise.
+//!
+//! The parts, in the order in which a URL meets them:
+//!
+//! - [`Identity`], [`Policy`], `Scope`: who crawls, by which rules, how far.
+//! - [`Origin`], [`Site`]: what one robots.txt speaks for; what politeness counts on.
+//! - `robots`: the text of a robots.txt, and the life of one origin's copy.
+//! - `SitePace`: when a site may be asked again.
+//! - `decide`: all of these to one [`Verdict`]. Only a verdict makes [`Grounds`],
+//!   and a fetch without grounds does not compile.
+//! - `directives`: robots meta tags and `X-Robots-Tag` lines to `Directives`.
+//! - `Publication`: what an index may show, and until when.
+//! - `links`: which links may be followed, with the reason for each that may not.
+//!
+//! Requirement numbers such as RT-025 or AM-43 name the project's list of rules,
+//! docs/requirements.md, where each has its source document.
+
+#![no_std]
+
+extern crate alloc;
+
+mod identity;
+mod origin;
+mod policy;
+mod time;
+mod verdict;
+
+pub use identity::{Contact, Identity, IdentityError, ProductToken};
+pub use origin::{Origin, OriginError, Scheme, Site};
+pub use policy::{Policy, Preset, RobotsNumbers};
+pub use time::Timestamp;
+pub use verdict::{
+    Grounds, GroundsReason, Refusal, RefusalReason, RobotsEvidence, Verdict, WaitCause,
+};

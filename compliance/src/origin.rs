@@ -1,0 +1,203 @@
+//! What one robots.txt speaks for, and what politeness is counted on.
+
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use url::Url;
+
+/// A protocol that a robots.txt can be served by (RT-004).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Scheme {
+    /// `http`, port 80 unless another is named.
+    Http,
+    /// `https`, port 443 unless another is named.
+    Https,
+}
+
+impl Scheme {
+    /// The scheme as a URL writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    const fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
+/// Scheme, ASCII host and effective port: exactly what one robots.txt speaks for
+/// (RT-005, RT-007 to RT-015).
+///
+/// User names and passwords do not count, one trailing dot is dropped, international names are
+/// in their ASCII form (AM-19).
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Origin {
+    scheme: Scheme,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// The origin of a URL.
+    ///
+    /// # Errors
+    /// [`OriginError`] if the URL is not `http` or `https`, or names no host.
+    pub fn of(url: &Url) -> Result<Self, OriginError> {
+        let scheme = match url.scheme() {
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            other => return Err(OriginError::Scheme(other.to_owned())),
+        };
+        let host = url.host_str().unwrap_or_default();
+        let host = host.strip_suffix('.').unwrap_or(host);
+        if host.is_empty() {
+            return Err(OriginError::Host);
+        }
+        let port = url.port().unwrap_or_else(|| scheme.default_port());
+        Ok(Self {
+            scheme,
+            host: host.to_owned(),
+            port,
+        })
+    }
+
+    /// The protocol.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The host name or address in ASCII; an IPv6 address stands in brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The effective port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The site that politeness counts this origin to.
+    pub fn site(&self) -> Site {
+        Site(self.host.clone())
+    }
+
+    /// The one place where this origin's robots.txt can be (RT-003).
+    ///
+    /// # Panics
+    /// Never: the parts came out of a valid URL.
+    pub fn robots_url(&self) -> Url {
+        Url::parse(&format!("{self}/robots.txt")).expect("parts of a valid URL")
+    }
+}
+
+/// As a URL writes it, the port only where it is not the scheme's own: `https://example.com`.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme.name(), self.host)?;
+        if self.port != self.scheme.default_port() {
+            write!(f, ":{}", self.port)?;
+        }
+        Ok(())
+    }
+}
+
+/// A host name: what politeness and budgets are counted on, all ports and protocols together (RL-001).
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Site(String);
+
+impl Site {
+    /// The site of a URL.
+    ///
+    /// # Errors
+    /// As [`Origin::of`].
+    pub fn of(url: &Url) -> Result<Self, OriginError> {
+        Origin::of(url).map(|origin| origin.site())
+    }
+
+    /// A site from a host name that [`Site::as_str`] gave, such as one read back from a store.
+    pub fn from_host(host: &str) -> Self {
+        Self(host.to_owned())
+    }
+
+    /// The host name in ASCII, without a trailing dot.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A URL that has no origin a crawler can ask.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OriginError {
+    /// A scheme other than `http` and `https`.
+    Scheme(String),
+    /// No host.
+    Host,
+}
+
+impl fmt::Display for OriginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scheme(scheme) => write!(f, "scheme \"{scheme}\" is not http or https"),
+            Self::Host => f.write_str("the URL names no host"),
+        }
+    }
+}
+
+impl core::error::Error for OriginError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString as _;
+
+    /// RT-007 to RT-015, AM-19: one line, one case.
+    #[test]
+    fn origins() {
+        let cases = [
+            ("https://example.com/folder/file", "https://example.com"),
+            ("https://www.example.com/", "https://www.example.com"),
+            (
+                "https://www.ex\u{e4}mple.com/",
+                "https://www.xn--exmple-cua.com",
+            ),
+            ("https://212.96.82.21/", "https://212.96.82.21"),
+            ("https://example.com:443/", "https://example.com"),
+            ("http://example.com:80/", "http://example.com"),
+            ("https://example.com:8181/", "https://example.com:8181"),
+            ("http://user:secret@EXAMPLE.com./x", "http://example.com"),
+            ("http://[::1]:8080/", "http://[::1]:8080"),
+        ];
+        for (url, expect) in cases {
+            let origin = Origin::of(&Url::parse(url).unwrap()).unwrap();
+            assert_eq!(origin.to_string(), expect, "{url}");
+            assert_eq!(origin.robots_url().as_str(), format!("{expect}/robots.txt"));
+        }
+    }
+
+    #[test]
+    fn no_origin() {
+        for url in [
+            "mailto:me@example.org",
+            "data:,x",
+            "javascript:1",
+            "file:///etc/passwd",
+        ] {
+            assert!(Origin::of(&Url::parse(url).unwrap()).is_err(), "{url}");
+        }
+    }
+}

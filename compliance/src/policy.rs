@@ -1,0 +1,153 @@
+//! The operator's choices: three presets, and every number that a site owner feels.
+
+use core::fmt;
+use core::str::FromStr;
+use core::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Whose reading of the rules decides where they differ.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Preset {
+    /// Never allows what `google` forbids, and stricter where the documents leave room.
+    #[default]
+    Courteous,
+    /// As Google documents, and its open-source parser to the byte.
+    Google,
+    /// RFC 9309 and nothing else.
+    Rfc9309,
+}
+
+impl Preset {
+    /// Every preset.
+    pub const ALL: &[Self] = &[Self::Courteous, Self::Google, Self::Rfc9309];
+
+    /// The name on the command line and in vectors.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Courteous => "courteous",
+            Self::Google => "google",
+            Self::Rfc9309 => "rfc9309",
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL
+            .iter()
+            .find(|preset| preset.name().eq_ignore_ascii_case(name));
+        found
+            .copied()
+            .ok_or("a policy is one of courteous, google, rfc9309")
+    }
+}
+
+/// A preset with its numbers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// Whose reading decides.
+    pub preset: Preset,
+    /// Least time from the end of one request to a site to the start of the next (RL-002).
+    pub interval: Duration,
+    /// Longest crawl-delay that is honoured; a longer one counts as this (AM-36).
+    pub crawl_delay_cap: Duration,
+    /// Longest Retry-After that is honoured; then the site is asked again (AM-65).
+    pub retry_after_cap: Duration,
+    /// Wait after the first overload answer (429, 5xx, network failure) of a site; it doubles with each.
+    pub backoff_first: Duration,
+    /// Longest such wait.
+    pub backoff_cap: Duration,
+    /// robots.txt numbers.
+    pub robots: RobotsNumbers,
+    /// Hops that one URL may redirect through before it is given up (HT-002).
+    pub redirect_hops: u8,
+}
+
+/// The numbers of a robots.txt's life.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RobotsNumbers {
+    /// Redirects that are followed; one more is as a 404 (RT-021, AM-1).
+    pub redirect_hops: u8,
+    /// Decoded bytes that are processed; the rest is ignored (RT-031).
+    pub max_bytes: usize,
+    /// Freshness of a copy whose response names none (RT-030).
+    pub fresh: Duration,
+    /// Shortest freshness that a max-age can ask for (AM-12).
+    pub fresh_min: Duration,
+    /// Longest freshness that a max-age can ask for (AM-12).
+    pub fresh_max: Duration,
+    /// From the first failed refresh to the end of the full stop (RT-025).
+    pub stop_for: Duration,
+    /// From the first failed refresh to the end of the last good copy's reign (RT-026).
+    pub last_good_for: Duration,
+    /// First retry after a 503 (AM-11).
+    pub retry_503: Duration,
+    /// Longest pause between retries after 503s (AM-11).
+    pub retry_503_cap: Duration,
+    /// First retry after any other failure (AM-11).
+    pub retry_other: Duration,
+    /// Longest pause between retries after other failures (AM-11).
+    pub retry_other_cap: Duration,
+    /// Pause between retries once the last good copy's reign is over (AM-11).
+    pub retry_late: Duration,
+}
+
+impl Policy {
+    /// A preset with its documented numbers.
+    pub const fn new(preset: Preset) -> Self {
+        Self {
+            preset,
+            interval: Duration::from_secs(2),
+            crawl_delay_cap: MINUTE,
+            retry_after_cap: DAY,
+            backoff_first: Duration::from_secs(30),
+            backoff_cap: HOUR,
+            robots: RobotsNumbers::DOCUMENTED,
+            redirect_hops: 10,
+        }
+    }
+
+    /// The same with another interval between requests to one site.
+    #[must_use]
+    pub const fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
+    }
+}
+
+impl RobotsNumbers {
+    /// The numbers of RT-021 to RT-031, AM-1, AM-11 and AM-12.
+    pub const DOCUMENTED: Self = Self {
+        redirect_hops: 5,
+        max_bytes: 500 * 1024,
+        fresh: DAY,
+        fresh_min: Duration::from_secs(5 * 60),
+        fresh_max: DAY,
+        stop_for: Duration::from_secs(12 * 3600),
+        last_good_for: Duration::from_secs(30 * 86_400),
+        retry_503: Duration::from_secs(5 * 60),
+        retry_503_cap: HOUR,
+        retry_other: Duration::from_secs(15 * 60),
+        retry_other_cap: Duration::from_secs(6 * 3600),
+        retry_late: DAY,
+    };
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new(Preset::Courteous)
+    }
+}

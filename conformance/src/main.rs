@@ -1,0 +1,2 @@
+//! comity-lab
+fn main() {}

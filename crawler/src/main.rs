@@ -1,0 +1,2 @@
+//! comity
+fn main() {}

@@ -1,0 +1,1 @@
+//! End-to-end tests of Comity: one binary, one module a subject.
