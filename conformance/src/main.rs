@@ -168,3 +168,27 @@ fn product_token(text: &str) -> Result<String, String> {
         Err("a product token is one or more of A-Z a-z _ -".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn product_tokens_are_those_of_the_standard() {
+        for (text, good) in [
+            ("mybot", true),
+            ("My_bot-x", true),
+            ("", false),
+            ("bot/1.0", false),
+            ("b0t", false),
+        ] {
+            assert_eq!(product_token(text).is_ok(), good, "{text:?}");
+        }
+    }
+}

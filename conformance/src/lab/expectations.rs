@@ -198,10 +198,9 @@ fn describe(site: &Site, addresses: &Addresses) -> SiteInfo {
 
 /// Product tokens are compared without regard to case (RFC 9309 §2.2.1).
 fn binds(whom: Whom, agent: &str) -> bool {
-    let is_demo = agent.eq_ignore_ascii_case(DEMO_AGENT);
     match whom {
         Whom::Everyone => true,
-        Whom::Demo => is_demo,
-        Whom::Others => !is_demo,
+        Whom::Named(token) => agent.eq_ignore_ascii_case(token),
+        Whom::NotNamed(token) => !agent.eq_ignore_ascii_case(token),
     }
 }

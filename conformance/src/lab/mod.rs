@@ -8,6 +8,13 @@ mod report;
 mod server;
 mod site;
 
+#[cfg(test)]
+mod judge_tests;
+#[cfg(test)]
+mod raw_client;
+#[cfg(test)]
+mod web_tests;
+
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;

@@ -209,10 +209,10 @@ pub(crate) enum Indexing {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Whom {
     Everyone,
-    /// The crawler whose token is [`super::DEMO_AGENT`].
-    Demo,
-    /// Every other crawler.
-    Others,
+    /// The crawler with this product token.
+    Named(&'static str),
+    /// Every crawler with another product token.
+    NotNamed(&'static str),
 }
 
 /// A limit on what a result may quote.

@@ -1,6 +1,7 @@
 //! The bakery: rules by agent, a sitemap, noindex, and limits on snippets.
 
 use super::{DISALLOW, LINKED, REL_NOFOLLOW, ROBOTS};
+use crate::lab::DEMO_AGENT;
 use crate::lab::site::{
     Duty, Page, Search, Site, Snippet, Whom, asked, never, never_below, only, optional, shown,
     withheld,
@@ -10,7 +11,7 @@ pub(super) fn site() -> Site {
     Site {
         name: "bakery",
         about: "Its robots.txt has one group for comitydemo and another for everybody else. A \
-                staff code that no result may quote, a short snippet, and a secret menu.",
+                staff code that no result may quote, a short snippet, and a page that stays out of results.",
         pages: pages(),
         traps: &[],
         duties: DUTIES,
@@ -158,7 +159,7 @@ const DUTIES: &[Duty] = &[
         "sitemaps.org (RT-050)",
     ),
     only(
-        Whom::Demo,
+        Whom::Named(DEMO_AGENT),
         shown(
             "/wholesale/prices",
             "the * group does not bind an agent that has its own",
@@ -166,7 +167,7 @@ const DUTIES: &[Duty] = &[
         ),
     ),
     only(
-        Whom::Demo,
+        Whom::Named(DEMO_AGENT),
         never_below(
             "/kitchen/",
             "the group of comitydemo disallows it",
@@ -174,11 +175,11 @@ const DUTIES: &[Duty] = &[
         ),
     ),
     only(
-        Whom::Others,
+        Whom::NotNamed(DEMO_AGENT),
         never_below("/wholesale/", "the * group disallows it", DISALLOW),
     ),
     only(
-        Whom::Others,
+        Whom::NotNamed(DEMO_AGENT),
         shown(
             "/kitchen/starter",
             "only the group of another agent disallows it",

@@ -1,7 +1,7 @@
 //! The clinic: no robots.txt, rules in headers, dates, and pages that fail.
 
 use super::ROBOTS;
-use crate::lab::site::{Duty, Page, Search, Site, asked, shown, withheld};
+use crate::lab::site::{Duty, Page, Search, Site, Whom, asked, never, only, shown, withheld};
 
 pub(super) fn site() -> Site {
     Site {
@@ -18,11 +18,6 @@ pub(super) fn site() -> Site {
             Search {
                 query: "influenza",
                 finds: &["{clinic}/flu"],
-                never: &[],
-            },
-            Search {
-                query: "cardiologist",
-                finds: &["{clinic}/staff"],
                 never: &[],
             },
             Search {
@@ -95,6 +90,11 @@ be stopped. Take some home.</p>"#;
 
 const FAILED: &str = "RFC 9110 §15.5, §15.6 (HT-003, HT-004)";
 
+const SCOPED: &str = "X-Robots-Tag (XR-003)";
+
+/// The crawler that the doctors' page speaks to.
+const OTHER: &str = "otherbot";
+
 const DUTIES: &[Duty] = &[
     asked(
         "/robots.txt",
@@ -121,15 +121,29 @@ const DUTIES: &[Duty] = &[
         "X-Robots-Tag noindex on a text file",
         "X-Robots-Tag (XR-001)",
     ),
-    shown(
-        "/staff",
-        "its X-Robots-Tag speaks to otherbot only",
-        "X-Robots-Tag (XR-003)",
+    only(
+        Whom::NotNamed(OTHER),
+        shown("/staff", "its X-Robots-Tag speaks to otherbot only", SCOPED),
     ),
-    shown(
-        "/staff/herbs",
-        "the nofollow speaks to otherbot only",
-        "X-Robots-Tag (XR-003)",
+    only(
+        Whom::NotNamed(OTHER),
+        shown(
+            "/staff/herbs",
+            "the nofollow speaks to otherbot only",
+            SCOPED,
+        ),
+    ),
+    only(
+        Whom::Named(OTHER),
+        withheld(
+            "/staff",
+            "its X-Robots-Tag says noindex to otherbot",
+            SCOPED,
+        ),
+    ),
+    only(
+        Whom::Named(OTHER),
+        never("/staff/herbs", "linked from a nofollow page only", SCOPED),
     ),
     withheld(
         "/appointments",

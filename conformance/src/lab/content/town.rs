@@ -23,7 +23,7 @@ pub(super) fn site(others: &[Site]) -> Site {
             Search {
                 query: "strongroom",
                 finds: &["{town}/vault"],
-                never: &["{museum}/vault/"],
+                never: &["{museum}/vault/umbrella"],
             },
             Search {
                 query: "guesthouse",
@@ -53,6 +53,7 @@ fn pages(others: &[Site]) -> Vec<Page> {
             "Minutes",
             "<p>For the councillors only.</p>",
         ),
+        Page::redirect("/cloud-notes", 302, METADATA),
         Page::html(
             "/old-shop",
             "The old shop",
@@ -108,7 +109,8 @@ good night. Trains stop twice an hour; the ferry is slower and prettier.</p>
 <a href="javascript:window.print()">print this page</a>.</p>
 <p>Someone left two addresses of the town's own machines here by mistake:
 <a href="http://10.0.0.1/">the router</a> and
-<a href="http://169.254.169.254/">the cloud's notes</a>. No visitor can reach them, and no crawler
+<a href="http://169.254.169.254/">the cloud's notes</a>, and a
+<a href="/cloud-notes">sign</a> that points to the second. No visitor can reach them, and no crawler
 should try.</p>"#;
 
 const NOTICES: &str = r#"<p>The bridge will be painted in May. It will be green again, after a
@@ -145,6 +147,11 @@ const DUTIES: &[Duty] = &[
         "/shared/museum-robots.txt",
         "the museum's robots.txt redirects here",
         "RT-021",
+    ),
+    asked(
+        "/cloud-notes",
+        "the visitors page links to it; where it leads is refused",
+        LINKED,
     ),
     never(
         "/notices/draft-budget",
