@@ -141,6 +141,15 @@ impl Expectations {
         expectations
     }
 
+    /// Whether an index must not show the text of `url`: it is listed in
+    /// [`Expectations::withheld`], or no crawl may fetch it.
+    #[must_use]
+    pub fn withholds(&self, url: &str) -> bool {
+        let names = |list: &[Expect]| list.iter().any(|expect| expect.url == url);
+        let banned = || self.must_not_fetch.iter().any(|ban| ban.covers(url));
+        !names(&self.indexed) && (names(&self.withheld) || banned())
+    }
+
     fn add(&mut self, duty: &Duty, base: &str) {
         let expect = Expect {
             url: format!("{base}{}", duty.path),

@@ -301,6 +301,51 @@ fn an_empty_ledger_misses_everything() {
 }
 
 #[test]
+fn people_see_ten_of_a_kind_and_the_count() {
+    let expectations = expectations(DEMO_AGENT);
+    let report = judge(&[], &expectations, INTERVAL);
+    let text = report.to_string();
+    let listed = text
+        .lines()
+        .filter(|line| line.starts_with("missing"))
+        .count();
+    assert_eq!(listed, 11, "{text}");
+    assert!(
+        text.contains(&format!("and {} more", report.required - 10)),
+        "{text}"
+    );
+}
+
+#[test]
+fn text_is_withheld_where_a_rule_says_so() {
+    let expectations = expectations(DEMO_AGENT);
+    for (site, path, withheld) in [
+        ("bakery", "/bread", false),
+        ("bakery", "/secret-menu", true),
+        ("bakery", "/kitchen/starter", true),
+        ("bakery", "/wholesale/prices", false),
+        ("clinic", "/campaign", true),
+        ("clinic", "/flu", false),
+        ("clinic", "/staff", false),
+        ("theatre", "/calendar/today", false),
+        ("theatre", "/calendar/2026/01", true),
+        ("observatory", "/telescope", true),
+    ] {
+        let base = &expectations
+            .sites
+            .iter()
+            .find(|info| info.name == site)
+            .unwrap()
+            .base_url;
+        assert_eq!(
+            expectations.withholds(&format!("{base}{path}")),
+            withheld,
+            "{site}{path}"
+        );
+    }
+}
+
+#[test]
 fn hostile_numbers_do_not_overflow() {
     let mut expectations = expectations(DEMO_AGENT);
     expectations.timing_allowance_ms = u64::MAX;

@@ -171,13 +171,13 @@ struct Header {
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The file could not be read or written.
-    #[error("could not read or write the ledger file: {0}")]
+    #[error("could not read or write the ledger file")]
     Io(#[from] io::Error),
     /// The first line does not describe a lab.
     #[error("line 1 does not describe a lab ({0}); `comity-lab serve --ledger FILE` writes one")]
     Header(String),
     /// A later line is not a request.
-    #[error("line {line} is not a request of a lab ledger: {source}")]
+    #[error("line {line} is not a request of a lab ledger")]
     Line {
         /// Line number from 1.
         line: usize,

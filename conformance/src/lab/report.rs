@@ -4,6 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Violations of one kind that are listed for people; one fault repeated a
+/// thousand times would hide the others.
+const LISTED_PER_KIND: usize = 10;
+
 /// The rules that a ledger can show to be broken.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,6 +118,24 @@ impl Report {
     pub fn kept(&self) -> bool {
         self.violations.is_empty()
     }
+
+    fn list(&self, kind: ViolationKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut violations = self
+            .violations
+            .iter()
+            .filter(|violation| violation.kind == kind);
+        for violation in violations.by_ref().take(LISTED_PER_KIND) {
+            writeln!(f, "{violation}")?;
+        }
+        match violations.count() {
+            0 => Ok(()),
+            more => writeln!(
+                f,
+                "{:<14} and {more} more; the JSON report has all",
+                kind.code()
+            ),
+        }
+    }
 }
 
 impl fmt::Display for Report {
@@ -137,8 +159,8 @@ impl fmt::Display for Report {
         for url in &self.unlisted {
             writeln!(f, "note: {url} was requested, though no page links to it")?;
         }
-        for violation in &self.violations {
-            writeln!(f, "{violation}")?;
+        for kind in ViolationKind::ALL {
+            self.list(*kind, f)?;
         }
         let verdict = if self.kept() { "kept" } else { "broken" };
         write!(

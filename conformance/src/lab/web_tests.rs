@@ -244,6 +244,24 @@ async fn overlapping_requests_show_in_the_ledger() {
 }
 
 #[tokio::test]
+async fn real_gaps_are_measured() {
+    let lab = Lab::start().await.unwrap();
+    let expectations = lab.expectations();
+    let robots = format!("{}/robots.txt", base(&expectations, "bakery"));
+    for _ in 0..3 {
+        get(&robots, "").await;
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+    let ledger = lab.stop().await;
+    for (interval_ms, faults) in [(70, 0), (5_000, 2)] {
+        let report = judge(&ledger, &expectations, Duration::from_millis(interval_ms));
+        let early = |kind| kind == super::ViolationKind::TooSoon;
+        let found = report.violations.iter().filter(|it| early(it.kind)).count();
+        assert_eq!(found, faults, "{interval_ms} ms: {report}");
+    }
+}
+
+#[tokio::test]
 async fn a_stopped_lab_no_longer_listens() {
     let lab = Lab::start().await.unwrap();
     let seed = lab.seed().to_owned();
@@ -368,15 +386,11 @@ async fn searches_and_snippets_speak_of_real_pages() {
             );
         }
         for url in &search.never {
-            let withheld = expectations
-                .withheld
-                .iter()
-                .any(|expect| expect.url == *url);
-            let banned = expectations
-                .must_not_fetch
-                .iter()
-                .any(|ban| ban.covers(url));
-            assert!(withheld || banned, "{:?} must not find {url}", search.query);
+            assert!(
+                expectations.withholds(url),
+                "{:?} must not find {url}",
+                search.query
+            );
         }
     }
     for snippet in &expectations.snippets {
