@@ -27,15 +27,30 @@
 
 extern crate alloc;
 
+mod dates;
+mod directives;
 mod identity;
+mod links;
 mod origin;
 mod policy;
+mod publication;
+mod scope;
 mod time;
 mod verdict;
 
+pub use dates::{parse_date, parse_http_date, parse_retry_after};
+pub use directives::{
+    Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,
+    VOCABULARY, Word,
+};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
+pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
 pub use policy::{Policy, Preset, RobotsNumbers};
+pub use publication::{
+    Permission, Publication, SnippetBudget, Terms, Withheld, hides_from_snippets,
+};
+pub use scope::{Scope, ScopeKind};
 pub use time::Timestamp;
 pub use verdict::{
     Grounds, GroundsReason, Refusal, RefusalReason, RobotsEvidence, Verdict, WaitCause,
