@@ -1,9 +1,10 @@
 //! What an index may do with a page, and until when.
 
+use core::fmt;
+
 use crate::Timestamp;
 use crate::directives::{Directives, ImagePreview, Limit};
 use crate::verdict::reasons;
-use core::fmt;
 
 /// What an index may do with a page.
 #[must_use]
@@ -194,7 +195,9 @@ pub fn hides_from_snippets(element: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{Identity, ProductToken};
+    use alloc::format;
     use alloc::string::String;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     fn directives(content: &str) -> Directives {
@@ -207,172 +210,81 @@ mod tests {
     /// 2027-01-01T00:00:00Z, by `date -u -d 2027-01-01 +%s`.
     const NEW_YEAR: i64 = 1_798_761_600;
 
-    /// One line, one case: content, seconds from the new year 2027, code and reason.
+    /// One line, one case: content | seconds from the new year 2027 | code, reason.
+    const SHOWN: &str = "
+ | 0 | full
+all | 0 | full
+index, follow | 0 | full
+nofollow, nosnippet | 0 | full
+noarchive | 0 | full
+noindex | 0 | nothing noindex
+none | 0 | nothing noindex
+index, noindex | 0 | nothing noindex
+noindex, indexifembedded | 0 | embedded-only
+none, indexifembedded | 0 | embedded-only
+indexifembedded | 0 | full
+unavailable_after: 2027-01-01 | -1 | full
+unavailable_after: 2027-01-01 | 0 | nothing expired
+unavailable_after: 2027-01-01 | 1 | nothing expired
+unavailable_after: soon | 1 | full
+unavailable_after: 2027-01-01, indexifembedded | 1 | nothing expired
+noindex, indexifembedded, unavailable_after: 2027-01-01 | -1 | embedded-only
+noindex, indexifembedded, unavailable_after: 2027-01-01 | 0 | nothing expired
+noindex, unavailable_after: 2027-01-01 | 0 | nothing noindex
+";
+
     #[test]
     fn what_may_be_shown() {
-        let cases = [
-            ("", 0, "full", None),
-            ("all", 0, "full", None),
-            ("index, follow", 0, "full", None),
-            ("nofollow, nosnippet", 0, "full", None),
-            ("noarchive", 0, "full", None),
-            ("noindex", 0, "nothing", Some(Withheld::NoIndex)),
-            ("none", 0, "nothing", Some(Withheld::NoIndex)),
-            ("index, noindex", 0, "nothing", Some(Withheld::NoIndex)),
-            ("noindex, indexifembedded", 0, "embedded-only", None),
-            ("none, indexifembedded", 0, "embedded-only", None),
-            ("indexifembedded", 0, "full", None),
-            ("unavailable_after: 2027-01-01", -1, "full", None),
-            (
-                "unavailable_after: 2027-01-01",
-                0,
-                "nothing",
-                Some(Withheld::Expired),
-            ),
-            (
-                "unavailable_after: 2027-01-01",
-                1,
-                "nothing",
-                Some(Withheld::Expired),
-            ),
-            ("unavailable_after: soon", 1, "full", None),
-            (
-                "unavailable_after: 2027-01-01, indexifembedded",
-                1,
-                "nothing",
-                Some(Withheld::Expired),
-            ),
-            (
-                "noindex, indexifembedded, unavailable_after: 2027-01-01",
-                -1,
-                "embedded-only",
-                None,
-            ),
-            (
-                "noindex, indexifembedded, unavailable_after: 2027-01-01",
-                0,
-                "nothing",
-                Some(Withheld::Expired),
-            ),
-            (
-                "noindex, unavailable_after: 2027-01-01",
-                0,
-                "nothing",
-                Some(Withheld::NoIndex),
-            ),
-        ];
-        for (content, after, code, withheld) in cases {
-            let now = Timestamp::from_secs(NEW_YEAR + after);
+        for case in SHOWN.lines().filter(|line| !line.is_empty()) {
+            let [content, after, expect] = columns(case);
+            let now = Timestamp::from_secs(NEW_YEAR + after.parse::<i64>().unwrap());
             let publication = Publication::of(&directives(content), now);
-            assert_eq!(publication.code(), code, "{content} at {now}");
-            assert_eq!(publication.withheld(), withheld, "{content} at {now}");
+            let withheld = publication.withheld().map_or("", Withheld::code);
+            let shown = format!("{} {withheld}", publication.code());
+            assert_eq!(shown.trim(), expect, "{case}");
             let early = Publication::of(&directives(content), Timestamp::EPOCH).at(now);
-            assert_eq!(early, publication, "{content}, asked early, at {now}");
+            assert_eq!(early, publication, "asked early: {case}");
         }
     }
 
-    /// One line, one case: content; snippet, image, video; translation, images.
+    /// One line, one case: content | snippet, image, video, translation, images.
+    const TERMS: &str = "
+ | -1 standard -1 Allow Allow
+nosnippet | 0 standard 0 Allow Allow
+max-snippet:0 | 0 standard 0 Allow Allow
+max-snippet:20 | 20 standard -1 Allow Allow
+max-snippet:-1 | -1 standard -1 Allow Allow
+max-snippet:50, nosnippet | 0 standard 0 Allow Allow
+max-snippet:20, max-image-preview:large | 20 large -1 Allow Allow
+max-image-preview:standard | -1 standard -1 Allow Allow
+max-image-preview:none, max-video-preview:0 | -1 none 0 Allow Allow
+max-video-preview:-1 | -1 standard -1 Allow Allow
+max-video-preview:7, nosnippet | 0 standard 0 Allow Allow
+notranslate | -1 standard -1 Forbid Allow
+noimageindex | -1 standard -1 Allow Forbid
+";
+
     #[test]
     fn terms() {
-        use ImagePreview::{Large, None as NoImage, Standard};
-        use Limit::{AtMost, Unlimited};
-        use Permission::{Allow, Forbid};
-        let cases = [
-            ("", Unlimited, Standard, Unlimited, Allow, Allow),
-            ("nosnippet", AtMost(0), Standard, AtMost(0), Allow, Allow),
-            (
-                "max-snippet:0",
-                AtMost(0),
-                Standard,
-                AtMost(0),
-                Allow,
-                Allow,
-            ),
-            (
-                "max-snippet:20",
-                AtMost(20),
-                Standard,
-                Unlimited,
-                Allow,
-                Allow,
-            ),
-            (
-                "max-snippet:-1",
-                Unlimited,
-                Standard,
-                Unlimited,
-                Allow,
-                Allow,
-            ),
-            (
-                "max-snippet:50, nosnippet",
-                AtMost(0),
-                Standard,
-                AtMost(0),
-                Allow,
-                Allow,
-            ),
-            (
-                "max-snippet:20, max-image-preview:large",
-                AtMost(20),
-                Large,
-                Unlimited,
-                Allow,
-                Allow,
-            ),
-            (
-                "max-image-preview:standard",
-                Unlimited,
-                Standard,
-                Unlimited,
-                Allow,
-                Allow,
-            ),
-            (
-                "max-image-preview:none, max-video-preview:0",
-                Unlimited,
-                NoImage,
-                AtMost(0),
-                Allow,
-                Allow,
-            ),
-            (
-                "max-video-preview:-1",
-                Unlimited,
-                Standard,
-                Unlimited,
-                Allow,
-                Allow,
-            ),
-            (
-                "max-video-preview:7, nosnippet",
-                AtMost(0),
-                Standard,
-                AtMost(0),
-                Allow,
-                Allow,
-            ),
-            ("notranslate", Unlimited, Standard, Unlimited, Forbid, Allow),
-            (
-                "noimageindex",
-                Unlimited,
-                Standard,
-                Unlimited,
-                Allow,
-                Forbid,
-            ),
-        ];
-        for (content, snippet, image_preview, video_preview, translation, images) in cases {
-            let expect = Terms {
-                snippet: SnippetBudget(snippet),
-                image_preview,
-                video_preview,
-                translation,
-                images,
-                until: None,
-            };
-            assert_eq!(Terms::of(&directives(content)), expect, "{content}");
+        for case in TERMS.lines().filter(|line| !line.is_empty()) {
+            let [content, expect] = columns(case);
+            let terms = Terms::of(&directives(content));
+            let shown = format!(
+                "{} {} {} {:?} {:?}",
+                terms.snippet.limit(),
+                terms.image_preview,
+                terms.video_preview,
+                terms.translation,
+                terms.images
+            );
+            assert_eq!(shown, expect, "{case}");
+            assert_eq!(terms.until, None, "{case}");
         }
+    }
+
+    fn columns<const N: usize>(case: &str) -> [&str; N] {
+        let columns: Vec<_> = case.split('|').map(str::trim).collect();
+        columns.try_into().unwrap()
     }
 
     #[test]

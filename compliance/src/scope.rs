@@ -147,234 +147,65 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// One line, one case: kind, seeds, URL, whether it belongs.
+    /// One line, one case: kind | seeds | URL | whether it belongs.
+    const CASES: &str = "
+host | https://example.com/a | https://example.com/b?c | in
+host | https://example.com/a | http://example.com:8080/ | in
+host | https://example.com/a | https://EXAMPLE.com./ | in
+host | https://example.com/a | https://www.example.com/ | out
+host | https://example.com/a | https://example.org/ | out
+host | https://example.com/ https://b.example/ | https://b.example/x | in
+host | https://192.0.2.1/ | http://192.0.2.1:81/ | in
+host | https://example.com/ | ftp://example.com/ | out
+host | mailto:me@example.com | https://example.com/ | out
+host |  | https://example.com/ | out
+domain | https://www.example.com/ | https://example.com/ | in
+domain | https://www.example.com/ | http://a.b.example.com:81/ | in
+domain | https://www.example.com/ | https://badexample.com/ | out
+domain | https://www.example.co.uk/ | https://shop.example.co.uk/ | in
+domain | https://www.example.co.uk/ | https://other.co.uk/ | out
+domain | https://co.uk/ | https://other.co.uk/ | out
+domain | https://me.github.io/ | https://you.github.io/ | out
+domain | https://www.foo.\u{516c}\u{53f8}.cn/ | https://foo.\u{516c}\u{53f8}.cn/ | in
+domain | https://www.foo.\u{516c}\u{53f8}.cn/ | https://bar.\u{516c}\u{53f8}.cn/ | out
+domain | https://localhost/ | http://localhost:8080/ | in
+domain | https://a.site.test/ | http://b.site.test/ | in
+domain | https://192.0.2.1/ | https://192.0.2.1/x | in
+domain | https://192.0.2.1/ | https://198.51.2.1/ | out
+domain | https://[2001:db8::1]/ | https://[2001:db8::1]:8443/ | in
+domain | https://[2001:db8::1]/ | https://[2001:db8::2]/ | out
+prefix | https://example.com/docs/start.html | https://example.com/docs/ | in
+prefix | https://example.com/docs/start.html | https://example.com/docs/v2/a?b | in
+prefix | https://example.com/docs/start.html | https://example.com/docs | out
+prefix | https://example.com/docs/start.html | https://example.com/docs2/ | out
+prefix | https://example.com/docs/start.html | http://example.com/docs/ | out
+prefix | https://example.com/docs/start.html | https://example.com:81/docs/ | out
+prefix | https://example.com/docs/start.html | https://example.com:443/docs/ | in
+prefix | https://example.com/docs | https://example.com/other | in
+prefix | https://example.com | https://example.com/a/b | in
+prefix | https://example.com/a/?x=/b/ | https://example.com/a/c | in
+prefix | https://example.com/a/ https://example.com/a/b/ | https://example.com/a/c | in
+prefix | https://example.com/a/b/ https://example.com/a/ | https://example.com/a/d/e | in
+prefix | https://example.com/a/ https://example.com/a-b/ | https://example.com/a/c/ | in
+prefix | https://example.com/a/ https://example.com/c/ | https://example.com/b/ | out
+any | https://example.com/ | https://elsewhere.example/ | in
+any |  | https://elsewhere.example/ | in
+";
+
     #[test]
     fn scopes() {
-        use ScopeKind::{Any, Domain, Host, Prefix};
-        let cases: &[(ScopeKind, &[&str], &str, bool)] = &[
-            (
-                Host,
-                &["https://example.com/a"],
-                "https://example.com/b?c",
-                true,
-            ),
-            (
-                Host,
-                &["https://example.com/a"],
-                "http://example.com:8080/",
-                true,
-            ),
-            (
-                Host,
-                &["https://example.com/a"],
-                "https://EXAMPLE.com./",
-                true,
-            ),
-            (
-                Host,
-                &["https://example.com/a"],
-                "https://www.example.com/",
-                false,
-            ),
-            (
-                Host,
-                &["https://example.com/a"],
-                "https://example.org/",
-                false,
-            ),
-            (
-                Host,
-                &["https://example.com/", "https://b.example/"],
-                "https://b.example/x",
-                true,
-            ),
-            (Host, &["https://192.0.2.1/"], "http://192.0.2.1:81/", true),
-            (Host, &["https://example.com/"], "ftp://example.com/", false),
-            (
-                Host,
-                &["mailto:me@example.com"],
-                "https://example.com/",
-                false,
-            ),
-            (Host, &[], "https://example.com/", false),
-            (
-                Domain,
-                &["https://www.example.com/"],
-                "https://example.com/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://www.example.com/"],
-                "http://a.b.example.com:81/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://www.example.com/"],
-                "https://badexample.com/",
-                false,
-            ),
-            (
-                Domain,
-                &["https://www.example.co.uk/"],
-                "https://shop.example.co.uk/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://www.example.co.uk/"],
-                "https://other.co.uk/",
-                false,
-            ),
-            (Domain, &["https://co.uk/"], "https://other.co.uk/", false),
-            (
-                Domain,
-                &["https://me.github.io/"],
-                "https://you.github.io/",
-                false,
-            ),
-            (
-                Domain,
-                &["https://www.foo.\u{516c}\u{53f8}.cn/"],
-                "https://foo.\u{516c}\u{53f8}.cn/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://www.foo.\u{516c}\u{53f8}.cn/"],
-                "https://bar.\u{516c}\u{53f8}.cn/",
-                false,
-            ),
-            (
-                Domain,
-                &["https://localhost/"],
-                "http://localhost:8080/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://a.site.test/"],
-                "http://b.site.test/",
-                true,
-            ),
-            (Domain, &["https://192.0.2.1/"], "https://192.0.2.1/x", true),
-            (
-                Domain,
-                &["https://192.0.2.1/"],
-                "https://198.51.2.1/",
-                false,
-            ),
-            (
-                Domain,
-                &["https://[2001:db8::1]/"],
-                "https://[2001:db8::1]:8443/",
-                true,
-            ),
-            (
-                Domain,
-                &["https://[2001:db8::1]/"],
-                "https://[2001:db8::2]/",
-                false,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com/docs/",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com/docs/v2/a?b",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com/docs",
-                false,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com/docs2/",
-                false,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "http://example.com/docs/",
-                false,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com:81/docs/",
-                false,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs/start.html"],
-                "https://example.com:443/docs/",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/docs"],
-                "https://example.com/other",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com"],
-                "https://example.com/a/b",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/a/?x=/b/"],
-                "https://example.com/a/c",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/a/", "https://example.com/a/b/"],
-                "https://example.com/a/c",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/a/b/", "https://example.com/a/"],
-                "https://example.com/a/d/e",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/a/", "https://example.com/a-b/"],
-                "https://example.com/a/c/",
-                true,
-            ),
-            (
-                Prefix,
-                &["https://example.com/a/", "https://example.com/c/"],
-                "https://example.com/b/",
-                false,
-            ),
-            (
-                Any,
-                &["https://example.com/"],
-                "https://elsewhere.example/",
-                true,
-            ),
-            (Any, &[], "https://elsewhere.example/", true),
-        ];
-        for (kind, seeds, url, expect) in cases {
-            let parsed: Vec<Url> = seeds.iter().map(|seed| Url::parse(seed).unwrap()).collect();
-            let scope = Scope::new(*kind, &parsed);
-            let contains = scope.contains(&Url::parse(url).unwrap());
-            assert_eq!(contains, *expect, "{kind} of {seeds:?}: {url}");
+        for case in CASES.lines().filter(|line| !line.is_empty()) {
+            let columns: Vec<_> = case.split('|').map(str::trim).collect();
+            let [kind, seeds, url, expect] = columns.try_into().unwrap();
+            let seeds: Vec<Url> = seeds.split_whitespace().map(url_of).collect();
+            let scope = Scope::new(kind.parse().unwrap(), &seeds);
+            assert_eq!(scope.contains(&url_of(url)), expect == "in", "{case}");
+            assert!(seeds.iter().all(|seed| scope.contains(seed)) || case.contains("mailto"));
         }
+    }
+
+    fn url_of(text: &str) -> Url {
+        Url::parse(text).unwrap()
     }
 
     #[test]
