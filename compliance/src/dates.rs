@@ -91,7 +91,7 @@ enum Year {
 impl Parts {
     fn read(text: &str) -> Option<Self> {
         let text = without_comment(text.trim());
-        if text.len() > LONGEST || !text.is_ascii() {
+        if text.len() > LONGEST {
             return None;
         }
         let mut parts = Self::default();
@@ -109,7 +109,7 @@ impl Parts {
             return match month(word) {
                 Some(month) => set(&mut self.month, month),
                 None if is_weekday(word) => Some(()),
-                None => self.take_zone(word),
+                None => self.take_time_suffix(word),
             };
         }
         if !starts_with(u8::is_ascii_digit) {
@@ -196,7 +196,20 @@ impl Parts {
         if zone.is_empty() {
             return Some(());
         }
-        self.take_zone(zone)
+        self.take_time_suffix(zone)
+    }
+
+    /// Takes `am` or `pm`, which move the hour, or else a zone.
+    fn take_time_suffix(&mut self, word: &str) -> Option<()> {
+        const HALF_DAY: i64 = 12 * 3600;
+        let is = |half: &str| word.eq_ignore_ascii_case(half);
+        let Some(second) = self.second.filter(|_| is("am") || is("pm")) else {
+            return self.take_zone(word);
+        };
+        let on_the_dial = (3600..HALF_DAY + 3600).contains(&second);
+        let since_twelve = second % HALF_DAY;
+        self.second = Some(since_twelve + if is("pm") { HALF_DAY } else { 0 });
+        on_the_dial.then_some(())
     }
 
     /// Takes `EST`, `+0100`, `+01:00`, `+1`, `GMT+0100`; letters without a meaning are UTC

@@ -48,7 +48,7 @@ pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
 pub use policy::{Policy, Preset, RobotsNumbers};
 pub use publication::{
-    Permission, Publication, SnippetBudget, Terms, Withheld, hides_from_snippets,
+    Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };
 pub use scope::{Scope, ScopeKind};
 pub use time::Timestamp;

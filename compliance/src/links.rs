@@ -115,6 +115,14 @@ mod tests {
     }
 
     #[test]
+    fn reasons() {
+        for reason in NoFollow::ALL {
+            assert_eq!(NoFollow::from_code(reason.code()), Some(*reason));
+            assert!(reason.advice().ends_with('.') && !reason.clause().is_empty());
+        }
+    }
+
+    #[test]
     fn targets() {
         for target in ["http://example.com/", "https://example.com/a"] {
             assert_eq!(judge_target(&Url::parse(target).unwrap()), Follow::Yes);

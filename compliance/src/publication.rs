@@ -48,6 +48,37 @@ pub enum Permission {
     Forbid,
 }
 
+/// What the status of an answer means for what an index holds of the URL (AM-57).
+#[must_use]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum StatusEffect {
+    /// Content came: read it and its rules, and publish by these (HT-001).
+    Read,
+    /// The content held before stands; [`Directives::after_not_modified`] tells its rules
+    /// (HT-002, AM-56).
+    Stand,
+    /// Withdraw what is held; content and page rules of the answer do not count (HT-002, HT-003).
+    Withdraw(Withheld),
+    /// The site is in trouble: what was held stays for now, the answer does not count (HT-004).
+    Keep,
+}
+
+impl StatusEffect {
+    /// The effect of a status. A number that is no status is the site's trouble too, as is no
+    /// answer at all (HT-005).
+    pub const fn of(status: u16) -> Self {
+        match status {
+            204 | 205 => Self::Withdraw(Withheld::NotSuccessful),
+            200..=299 => Self::Read,
+            304 => Self::Stand,
+            300..=399 => Self::Withdraw(Withheld::Redirect),
+            429 => Self::Keep,
+            400..=499 => Self::Withdraw(Withheld::NotSuccessful),
+            _ => Self::Keep,
+        }
+    }
+}
+
 reasons! {
     /// Why a page is withheld.
     Withheld {
@@ -70,6 +101,9 @@ reasons! {
 }
 
 impl Publication {
+    /// What may be done with a URL that robots.txt forbids to fetch (RT-049).
+    pub const UNSEEN: Self = Self::BareUrl(Withheld::RobotsDisallow);
+
     /// What the rules of a page that was fetched allow at `now`.
     ///
     /// `noindex` comes first, then the date: an embedded use does not outlive it (AM-59).
@@ -297,6 +331,34 @@ noimageindex | -1 standard -1 Allow Forbid
                 );
             }
             assert_eq!(Withheld::from_code(why.code()), Some(*why));
+            assert!(why.advice().ends_with('.') && !why.clause().is_empty());
+        }
+    }
+
+    #[test]
+    fn statuses() {
+        use StatusEffect::{Keep, Read, Stand, Withdraw};
+        let cases = [
+            (200, Read),
+            (201, Read),
+            (202, Read),
+            (204, Withdraw(Withheld::NotSuccessful)),
+            (301, Withdraw(Withheld::Redirect)),
+            (302, Withdraw(Withheld::Redirect)),
+            (304, Stand),
+            (308, Withdraw(Withheld::Redirect)),
+            (401, Withdraw(Withheld::NotSuccessful)),
+            (404, Withdraw(Withheld::NotSuccessful)),
+            (410, Withdraw(Withheld::NotSuccessful)),
+            (429, Keep),
+            (500, Keep),
+            (503, Keep),
+            (0, Keep),
+            (100, Keep),
+            (600, Keep),
+        ];
+        for (status, expect) in cases {
+            assert_eq!(StatusEffect::of(status), expect, "{status}");
         }
     }
 
