@@ -30,6 +30,7 @@ extern crate alloc;
 mod identity;
 mod origin;
 mod policy;
+pub mod robots;
 mod time;
 mod verdict;
 
