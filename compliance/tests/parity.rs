@@ -26,12 +26,12 @@ struct Case {
 
 impl Case {
     fn robots(&self) -> RobotsTxt {
-        RobotsTxt::parse(&STANDARD.decode(&self.robots_b64).unwrap())
+        RobotsTxt::parse(&STANDARD.decode(&self.robots_b64).expect("base64"))
     }
 }
 
 fn corpus() -> Vec<Case> {
-    let case = |line| serde_json::from_str(line).unwrap();
+    let case = |line| serde_json::from_str(line).expect("a case");
     CORPUS.lines().map(case).collect()
 }
 
@@ -108,7 +108,7 @@ fn files() -> impl Strategy<Value = String> {
 }
 
 fn bot() -> ProductToken {
-    ProductToken::new("bot").unwrap()
+    ProductToken::new("bot").expect("a token")
 }
 
 /// Whether a pattern matches, written the slow and plain way.
@@ -134,9 +134,9 @@ proptest! {
         prop_assert!(part.len() <= max && body.starts_with(part));
         for text in [&body[..], part] {
             let file = RobotsTxt::parse(text);
-            file.google_parser(&["bot", ""], text);
-            file.crawl_delay(&[bot()]);
-            file.sitemaps().count();
+            let _ = file.google_parser(&["bot", ""], text);
+            let _ = file.crawl_delay(&[bot()]);
+            let _ = file.sitemaps().count();
         }
     }
 
@@ -184,10 +184,10 @@ proptest! {
 fn hostile_stars() {
     let mut text = String::from("user-agent: *\n");
     for at in 0..5187 {
-        writeln!(text, "disallow: /{}{at}$", "*a".repeat(40)).unwrap();
+        writeln!(text, "disallow: /{}b{at}$", "*a".repeat(40)).unwrap();
     }
     let file = RobotsTxt::parse(text.as_bytes());
-    let url = Url::parse(&format!("https://example.com/{}", "a".repeat(2000))).unwrap();
+    let url = Url::parse(&format!("https://example.com/{}b0c", "a".repeat(2000))).unwrap();
     for preset in Preset::ALL {
         assert_eq!(file.verdict(*preset, &[bot()], &url).access, Access::Allow);
     }

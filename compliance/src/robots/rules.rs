@@ -57,12 +57,14 @@ impl View {
     }
 }
 
-/// One entry: 20 octets, for a file of 500 KiB may have 70,000 rules.
+/// One entry: 24 octets, for a file of 500 KiB may have 70,000 rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Rule {
     start: u32,
     pub(super) line: u32,
     parent: u32,
+    /// The kinds of octets that a path must have.
+    needs: u32,
     len: u16,
     head_len: u16,
     score: u16,
@@ -111,11 +113,12 @@ impl Rule {
         other.is_none_or(|other| self.rank() > other.rank())
     }
 
-    fn matches(&self, path: &[u8], text: &[u8]) -> bool {
-        let pattern = self.pattern(text);
+    fn matches(&self, question: &Question<'_>) -> bool {
+        let (path, text) = (question.path, question.text);
         let head_len = usize::from(self.head_len);
-        path.starts_with(self.head(text))
-            && pattern::matches(pattern, head_len, self.ending(), path)
+        self.needs & !question.path_has == 0
+            && path.starts_with(self.head(text))
+            && pattern::matches(self.pattern(text), head_len, self.ending(), path)
     }
 }
 
@@ -152,6 +155,7 @@ impl Rules {
             start: span.start,
             line: source.line,
             parent: NO_PARENT,
+            needs: pattern::octet_kinds(span.of(text)),
             len: span.len,
             head_len: head_len(span.of(text)),
             score,
@@ -209,7 +213,7 @@ impl Rules {
             let not_after = rules.partition_point(|rule| rule.head(text) <= path);
             let mut next = not_after.checked_sub(1).map(|last| first + last);
             while let Some(rule) = next.and_then(|at| self.rules.get(at)) {
-                if question.view.sees(rule) && rule.outranks(best) && rule.matches(path, text) {
+                if question.view.sees(rule) && rule.outranks(best) && rule.matches(question) {
                     best = Some(rule);
                 }
                 next = Some(rule.parent as usize);
@@ -269,9 +273,23 @@ impl Source<'_> {
 
 /// What is asked of the rules, and the text that they stand in.
 pub(super) struct Question<'a> {
-    pub(super) view: View,
-    pub(super) path: &'a [u8],
-    pub(super) text: &'a [u8],
+    view: View,
+    path: &'a [u8],
+    path_has: u32,
+    text: &'a [u8],
+}
+
+impl<'a> Question<'a> {
+    /// Asks about a path what one view sees in rules whose patterns stand in `text`.
+    pub(super) fn new(view: View, path: &'a [u8], text: &'a [u8]) -> Self {
+        let path_has = pattern::octet_kinds(path);
+        Self {
+            view,
+            path,
+            path_has,
+            text,
+        }
+    }
 }
 
 /// By head, and the one that decides last, so that a chain meets it first.

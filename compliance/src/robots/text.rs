@@ -19,7 +19,20 @@ const READABLE: usize = 64 << 20;
 /// A robots.txt, parsed once and matched many times.
 ///
 /// It holds its rules, names and sitemaps and not the body: about one and a half times the body's
-/// size for a usual file, at most six times for one that is made for it.
+/// size for a usual file, at most seven times for one that is made for it.
+///
+/// ```
+/// use comity_compliance::robots::{Access, RobotsTxt};
+/// use comity_compliance::{Preset, ProductToken};
+///
+/// let file = RobotsTxt::parse(b"User-agent: *\nDisallow: /private/\n");
+/// let tokens = [ProductToken::new("examplebot")?];
+/// let url = url::Url::parse("https://example.com/private/a")?;
+/// let verdict = file.verdict(Preset::Courteous, &tokens, &url);
+/// assert_eq!(verdict.access, Access::Disallow);
+/// assert_eq!(verdict.rule.map(|rule| rule.line), Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RobotsTxt {
     /// Patterns, names and sitemaps, which the tables point into.
@@ -56,6 +69,7 @@ pub enum Access {
 }
 
 /// What a robots.txt says about a URL, with its evidence.
+#[must_use]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RobotsVerdict {
     /// The answer.
@@ -91,6 +105,7 @@ pub enum GroupUsed {
 }
 
 /// The answer of [`RobotsTxt::google_parser`].
+#[must_use]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ParserVerdict {
     /// The answer.
@@ -253,8 +268,7 @@ impl RobotsTxt {
     }
 
     fn best(&self, groups: &Groups, namings: &[Naming], view: View, path: &[u8]) -> Option<&Rule> {
-        let text = &self.text;
-        let question = Question { view, path, text };
+        let question = Question::new(view, path, &self.text);
         namings.iter().fold(None, |best, naming| {
             self.rules
                 .best(groups.blocks(naming.group), &question, best)
