@@ -1,1 +1,4 @@
 //! Crawler.
+
+pub mod clock;
+pub mod net;
