@@ -1,9 +1,10 @@
 //! Bodies: received, decoded and counted as they come, and no further than the limits.
 
 use std::error::Error as StdError;
+use std::io::ErrorKind::UnexpectedEof;
 use std::io::{self, Cursor};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use async_compression::tokio::bufread::{
@@ -207,13 +208,16 @@ async fn read(
             decoded: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         }),
         // The decoder misses what the wire did not bring: the wire is the cause.
-        Err(error) => match ledger.entry().end {
-            Some(end) => Ok(end),
-            None if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Ok(Completeness::Partial(PartialCause::Coding))
+        Err(error) => {
+            let entry = ledger.entry();
+            match entry.end {
+                Some(end) => Ok(end),
+                None if entry.asked_past_end || error.kind() == UnexpectedEof => {
+                    Ok(Completeness::Partial(PartialCause::Coding))
+                }
+                None => Err(FetchErrorKind::Coding(CodingFault::Corrupt(error))),
             }
-            None => Err(FetchErrorKind::Coding(CodingFault::Corrupt(error))),
-        },
+        }
     }
 }
 
@@ -265,25 +269,18 @@ async fn decode(
 #[derive(Clone, Debug, Default)]
 struct Ledger(Arc<Mutex<Entry>>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Entry {
     received: u64,
-    /// How the wire ended, if not with the body's end.
+    /// How the wire ended, if not at the body's end.
     end: Option<Completeness>,
+    /// The decoder wanted more after the end: it misses data, whatever error it gives then.
+    asked_past_end: bool,
 }
 
 impl Ledger {
-    fn entry(&self) -> Entry {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn received(&self, bytes: u64) {
-        let mut entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        entry.received = entry.received.saturating_add(bytes);
-    }
-
-    fn ended(&self, end: Completeness) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).end = Some(end);
+    fn entry(&self) -> MutexGuard<'_, Entry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -300,14 +297,12 @@ struct Wire<B> {
 impl<B> Wire<B> {
     fn end(&mut self, end: Option<Completeness>) {
         self.left = 0;
-        if let Some(end) = end {
-            self.ledger.ended(end);
-        }
+        self.ledger.entry().end = end;
     }
 
     fn take(&mut self, mut data: Bytes) {
         let length = u64::try_from(data.len()).unwrap_or(u64::MAX);
-        self.ledger.received(length);
+        self.ledger.entry().received += length;
         if length >= self.left {
             data.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
             self.end(Some(Completeness::Truncated));
@@ -341,6 +336,9 @@ where
                     }
                 }
             }
+        }
+        if wire.current.is_empty() {
+            wire.ledger.entry().asked_past_end = true;
         }
         Poll::Ready(Ok(&wire.current))
     }

@@ -13,7 +13,8 @@ use comity_compliance::Grounds;
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    USER_AGENT,
 };
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -352,7 +353,27 @@ impl HttpTransport {
             }
         };
         let response = response.map_err(|error| self.kind_of(error, url))?;
+        self.admit_head(response.headers())?;
         Ok((response, connected.elapsed()))
+    }
+
+    /// hyper asks for the size of a head only when it must read more of it.
+    fn admit_head(&self, headers: &HeaderMap) -> Result<(), FetchErrorKind> {
+        let line = |(name, value): (&HeaderName, &HeaderValue)| {
+            name.as_str().len() + value.len() + ": \r\n".len()
+        };
+        let bytes: usize = headers.iter().map(line).sum();
+        if bytes > self.0.header_bytes || headers.len() > self.0.header_lines {
+            return Err(self.head_too_large());
+        }
+        Ok(())
+    }
+
+    fn head_too_large(&self) -> FetchErrorKind {
+        FetchErrorKind::HeadTooLarge {
+            bytes: self.0.header_bytes,
+            lines: self.0.header_lines,
+        }
     }
 
     /// What hyper's error means.
@@ -372,10 +393,7 @@ impl HttpTransport {
             }
             if let Some(http) = cause.downcast_ref::<hyper::Error>() {
                 if http.is_parse_too_large() {
-                    return FetchErrorKind::HeadTooLarge {
-                        bytes: self.0.header_bytes,
-                        lines: self.0.header_lines,
-                    };
+                    return self.head_too_large();
                 }
                 if http.is_incomplete_message() || http.is_closed() || http.is_canceled() {
                     return FetchErrorKind::Closed;

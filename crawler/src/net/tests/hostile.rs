@@ -38,7 +38,7 @@ async fn assert_outcomes(cases: Vec<(&str, Manner, &str)>) {
         let server = Server::start(manner).await;
         let start = Instant::now();
         let result = get(&server.url(), &short()).await;
-        assert_eq!(outcome(&result), expect, "{name}: {result:?}");
+        assert_eq!(outcome(&result), expect, "{name}");
         assert!(start.elapsed() < Duration::from_secs(2), "{name}");
     });
     futures_util::future::join_all(running).await;
@@ -127,7 +127,7 @@ async fn bodies() {
         ),
         (
             "an absurd length",
-            ok("Content-Length: 18446744073709551614\r\n\r\nhello"),
+            ok("Content-Length: 18446744073709551613\r\n\r\nhello"),
             "body-cut 5",
         ),
         (

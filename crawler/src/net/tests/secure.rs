@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper::{Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
@@ -30,9 +30,10 @@ struct Authority {
 type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 impl Authority {
-    fn new() -> Self {
+    fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), params.self_signed(&key).unwrap().pem()).unwrap();
@@ -116,7 +117,7 @@ async fn ask(transport: &HttpTransport, host: &str, at: SocketAddr) -> Result<Re
 
 #[tokio::test]
 async fn the_version_is_agreed_by_alpn() {
-    let authority = Authority::new();
+    let authority = Authority::new("trusted");
     for (alpn, expect) in [
         (&["h2", "http/1.1"][..], Version::HTTP_2),
         (&["http/1.1"], Version::HTTP_11),
@@ -138,7 +139,7 @@ async fn the_version_is_agreed_by_alpn() {
 /// HT-006: 421 leaves HTTP/2, once for the host.
 #[tokio::test]
 async fn a_server_can_leave_http2() {
-    let authority = Authority::new();
+    let authority = Authority::new("trusted");
     let identity = authority.issue(&params("good.example"));
     let (at, requests) = serve(identity, &["h2", "http/1.1"], false).await;
     let transport = authority.transport();
@@ -154,7 +155,7 @@ async fn a_server_can_leave_http2() {
 
 #[tokio::test]
 async fn bad_certificates_are_refused_in_words() {
-    let authority = Authority::new();
+    let authority = Authority::new("trusted");
     let mut expired = params("good.example");
     expired.not_before = date_time_ymd(2020, 1, 1);
     expired.not_after = date_time_ymd(2021, 1, 1);
@@ -204,7 +205,7 @@ async fn bad_certificates_are_refused_in_words() {
         ),
         (
             "good.example",
-            Authority::new().issue(&params("good.example")),
+            Authority::new("stranger").issue(&params("good.example")),
             "tls-unknown-issuer",
             "unknown issuer",
         ),
