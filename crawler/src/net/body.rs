@@ -1,7 +1,7 @@
 //! Bodies: received, decoded and counted as they come, and no further than the limits.
 
 use std::error::Error as StdError;
-use std::io::ErrorKind::UnexpectedEof;
+use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
 use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use hyper::body::Body;
 use hyper::header::CONTENT_ENCODING;
 use thiserror::Error;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::chain;
@@ -250,6 +251,8 @@ async fn decode(
             });
         }
         bytes.reserve(room.min(STEP));
+        // A source that always has more must let the deadline and the other tasks in.
+        consume_budget().await;
         let read = source.read_buf(&mut (&mut *bytes).limit(room)).await?;
         if read == 0 {
             return Ok(Stop::End);
@@ -367,17 +370,16 @@ where
     }
 }
 
+/// hyper reports broken chunks as invalid input or data, and all else as what it is.
 fn cause_of(error: &(dyn StdError + 'static)) -> PartialCause {
-    for error in chain(error) {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            // hyper reports broken chunks as invalid input or data, all else as what it is.
-            return match error.kind() {
-                io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => PartialCause::Framing,
-                _ => PartialCause::Cut,
-            };
-        }
+    let broken = chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| matches!(error.kind(), InvalidData | InvalidInput));
+    if broken {
+        PartialCause::Framing
+    } else {
+        PartialCause::Cut
     }
-    PartialCause::Cut
 }
 
 #[cfg(test)]

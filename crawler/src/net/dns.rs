@@ -279,6 +279,11 @@ impl tower_service::Service<wire::Name> for GuardedNames {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use hickory_resolver::config::{ConnectionConfig, NameServerConfig};
+    use tokio::net::UdpSocket;
+
     use super::*;
 
     fn ips(list: &[&str]) -> Vec<IpAddr> {
@@ -320,5 +325,105 @@ mod tests {
         );
         let long = format!("{}.example", "a".repeat(64));
         assert!(names.resolve(&long).await.is_err());
+    }
+
+    /// A name server that knows three names, and counts what it is asked.
+    async fn server(asked: Arc<AtomicUsize>) -> u16 {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let port = socket.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            let mut query = [0; 512];
+            while let Ok((_, client)) = socket.recv_from(&mut query).await {
+                asked.fetch_add(1, Ordering::Relaxed);
+                let _ = socket.send_to(&answer(&query), client).await;
+            }
+        });
+        port
+    }
+
+    /// RFC 1035 section 4.1, by hand.
+    fn answer(query: &[u8]) -> Vec<u8> {
+        let name_length = query[12..].iter().position(|&byte| byte == 0).unwrap() + 1;
+        let question = &query[12..12 + name_length + 4];
+        let first_label = &question[1..=usize::from(question[0])].to_ascii_lowercase();
+        let is_v4 = question[name_length..][..2] == [0, 1];
+        let data: &[u8] = match (first_label.as_slice(), is_v4) {
+            (b"both" | b"four", true) => &[192, 0, 2, 7],
+            (b"both", false) => &[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7],
+            _ => &[],
+        };
+        let code = match first_label.as_slice() {
+            b"both" | b"four" | b"empty" => 0,
+            b"broken" => 2,
+            _ => 3,
+        };
+        let answers = u8::from(!data.is_empty());
+        let mut reply = [
+            query[0],
+            query[1],
+            0x81,
+            0x80 | code,
+            0,
+            1,
+            0,
+            answers,
+            0,
+            0,
+            0,
+            0,
+        ]
+        .to_vec();
+        reply.extend(question);
+        if answers == 1 {
+            reply.extend([
+                0xc0,
+                12,
+                0,
+                if is_v4 { 1 } else { 28 },
+                0,
+                1,
+                0,
+                0,
+                0,
+                60,
+                0,
+            ]);
+            reply.push(u8::try_from(data.len()).unwrap());
+            reply.extend(data);
+        }
+        reply
+    }
+
+    #[tokio::test]
+    async fn servers_are_asked_once_for_what_they_know() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let mut udp = ConnectionConfig::udp();
+        udp.port = server(asked.clone()).await;
+        let loopback = Ipv4Addr::LOCALHOST.into();
+        let server = NameServerConfig::new(loopback, true, vec![udp]);
+        let search = Name::from_ascii("four.example.").unwrap();
+        let config = ResolverConfig::from_parts(None, vec![search], vec![server]);
+        let names = Names {
+            fixed: HashMap::new(),
+            source: Source::System(resolver(config, ResolverOpts::default()).unwrap()),
+        };
+        for (host, expect) in [
+            ("both.example", Ok(ips(&["192.0.2.7", "2001:db8::7"]))),
+            ("four.example.", Ok(ips(&["192.0.2.7"]))),
+            ("empty.example", Err("dns-not-found")),
+            ("unknown.example", Err("dns-not-found")),
+            ("unknown", Err("dns-not-found")),
+            ("broken.example", Err("dns-server-failure")),
+        ] {
+            let found = names.resolve(host).await.map_err(|error| error.kind.code());
+            assert_eq!(found, expect, "{host}");
+        }
+        let before = asked.load(Ordering::Relaxed);
+        assert!(names.resolve("BOTH.example").await.is_ok());
+        assert_eq!(
+            asked.load(Ordering::Relaxed),
+            before,
+            "asked again before its time to live"
+        );
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,21 +16,17 @@ use hyper::header::{
     USER_AGENT,
 };
 use hyper::{Request, Response, StatusCode, Uri, Version};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::{HttpConnector, HttpInfo, capture_connection};
-use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use ipnet::IpNet;
-use thiserror::Error;
+use hyper_util::client::legacy::Error as ClientError;
+use hyper_util::client::legacy::connect::{HttpInfo, capture_connection};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
 use super::body::{BodyLimits, Coding, Collected, collect};
 use super::dns::{GuardedNames, NoAddress};
 use super::error::chain;
-use super::tls::client_config;
+use super::setup::Clients;
 use super::{
-    CaError, Completeness, FetchError, FetchErrorKind, Guard, Names, PartialCause, Reply, Terms,
+    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Reply, SetupError, Terms,
     TlsFault, TlsProblem, Transport,
 };
 use crate::clock::Clock;
@@ -40,76 +35,12 @@ use crate::clock::Clock;
 const OTHER_BODY_BYTES: usize = 64 * 1024;
 /// Hosts that are remembered to have left HTTP/2.
 const HTTP1_HOSTS: usize = 10_000;
-/// Unread bytes that an HTTP/2 server may send ahead, for one response and for a connection.
-const STREAM_WINDOW: u32 = 256 * 1024;
-const CONNECTION_WINDOW: u32 = 512 * 1024;
-/// hyper takes no smaller buffer.
-const LEAST_HEADER_BYTES: usize = 8192;
-
-/// How requests are made.
-#[derive(Clone)]
-pub struct HttpConfig {
-    /// The User-Agent header.
-    pub user_agent: String,
-    /// Networks that may be crawled although they are not public.
-    pub allowed_networks: Vec<IpNet>,
-    /// A PEM file with CAs that are trusted beside the web's.
-    pub extra_ca: Option<PathBuf>,
-    /// Host names to addresses.
-    pub names: Names,
-    /// Bytes of a response head; at least 8192.
-    pub header_bytes: usize,
-    /// Lines of a response head.
-    pub header_lines: usize,
-    /// Idle connections that are kept for one origin.
-    pub idle_per_origin: usize,
-    /// How long an idle connection is kept.
-    pub idle_for: Duration,
-}
-
-impl HttpConfig {
-    /// The defaults under that User-Agent: public addresses, the web's CAs, the system's names.
-    pub fn new(user_agent: &str) -> Self {
-        Self {
-            user_agent: user_agent.to_owned(),
-            allowed_networks: Vec::new(),
-            extra_ca: None,
-            names: Names::system(),
-            header_bytes: 64 * 1024,
-            header_lines: 256,
-            idle_per_origin: 1,
-            idle_for: Duration::from_secs(15),
-        }
-    }
-}
-
-/// A transport that cannot be set up.
-#[derive(Debug, Error)]
-pub enum SetupError {
-    /// The User-Agent cannot stand in a header.
-    #[error("User-Agent {0:?} cannot be sent; use printable ASCII")]
-    UserAgent(String),
-    /// The extra CA cannot be used.
-    #[error("the extra CA {} cannot be used", path.display())]
-    ExtraCa {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        #[source]
-        cause: CaError,
-    },
-    /// TLS cannot be set up.
-    #[error("TLS could not be set up")]
-    Tls(#[source] CaError),
-}
-
 /// Requests over real sockets. Cheap to clone; clones share connections.
 #[derive(Clone)]
 pub struct HttpTransport(Arc<Inner>);
 
 struct Inner {
-    any_version: Wires,
-    http1_only: Wires,
+    clients: Clients,
     names: GuardedNames,
     user_agent: HeaderValue,
     header_bytes: usize,
@@ -118,8 +49,6 @@ struct Inner {
     http1_hosts: Mutex<HashSet<String>>,
     clock: Clock,
 }
-
-type Wires = Client<HttpsConnector<HttpConnector<GuardedNames>>, Empty<Bytes>>;
 
 /// Which versions may be spoken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -140,31 +69,14 @@ impl HttpTransport {
     /// # Errors
     /// [`SetupError`] if the User-Agent or the extra CA cannot be used.
     pub fn new(config: HttpConfig, clock: Clock) -> Result<Self, SetupError> {
-        let user_agent = HeaderValue::from_str(&config.user_agent)
-            .map_err(|_| SetupError::UserAgent(config.user_agent.clone()))?;
-        let tls = client_config(config.extra_ca.as_deref()).map_err(|cause| {
-            match config.extra_ca.clone() {
-                Some(path) => SetupError::ExtraCa { path, cause },
-                None => SetupError::Tls(cause),
-            }
-        })?;
-        let guard = Guard::allowing(config.allowed_networks.clone());
-        let names = GuardedNames(Arc::new((config.names.clone(), guard)));
-        let mut tcp = HttpConnector::new_with_resolver(names.clone());
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        let secured = || {
-            let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
-            builder.https_or_http().enable_http1()
-        };
-        let any = secured().enable_http2().wrap_connector(tcp.clone());
-        let old = secured().wrap_connector(tcp);
+        let user_agent = config.user_agent_header()?;
+        let names = config.guarded_names();
+        let clients = config.clients(&names)?;
         Ok(Self(Arc::new(Inner {
-            any_version: wires(&config, any),
-            http1_only: wires(&config, old),
+            clients,
             names,
             user_agent,
-            header_bytes: config.header_bytes.max(LEAST_HEADER_BYTES),
+            header_bytes: config.head_bytes(),
             header_lines: config.header_lines,
             http1_hosts: Mutex::default(),
             clock,
@@ -325,8 +237,8 @@ impl HttpTransport {
         };
         let mut connection = capture_connection(&mut request);
         let mut response = pin!(match versions {
-            Versions::Any => self.0.any_version.request(request),
-            Versions::Http1 => self.0.http1_only.request(request),
+            Versions::Any => self.0.clients.any_version.request(request),
+            Versions::Http1 => self.0.clients.http1_only.request(request),
         });
         let deadline = whole.min(start + limits.connect);
         let opening = async {
@@ -409,21 +321,6 @@ impl HttpTransport {
             None => FetchErrorKind::Protocol(Box::new(error)),
         }
     }
-}
-
-fn wires(config: &HttpConfig, connector: HttpsConnector<HttpConnector<GuardedNames>>) -> Wires {
-    let header_bytes = config.header_bytes.max(LEAST_HEADER_BYTES);
-    Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(config.idle_for)
-        .pool_max_idle_per_host(config.idle_per_origin)
-        .http1_max_buf_size(header_bytes)
-        .http1_max_headers(config.header_lines)
-        .http2_max_header_list_size(u32::try_from(header_bytes).unwrap_or(u32::MAX))
-        .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .build(connector)
 }
 
 /// The body of a response. Outside 2xx its status is what counts, so a body that cannot be decoded

@@ -12,6 +12,7 @@ mod dns;
 mod error;
 mod guard;
 mod http;
+mod setup;
 mod tls;
 mod transport;
 
@@ -23,7 +24,8 @@ pub use self::ceiling::{CeilingNumbers, Ceilings};
 pub use self::dns::{DnsError, DnsErrorKind, Names};
 pub use self::error::{FetchError, FetchErrorKind};
 pub use self::guard::{AddressClass, Blocked, Guard};
-pub use self::http::{HttpConfig, HttpTransport, SetupError};
+pub use self::http::HttpTransport;
+pub use self::setup::{HttpConfig, SetupError};
 pub use self::tls::{CaError, TlsFault, TlsProblem};
 pub use self::transport::{
     Accept, Completeness, Limits, PartialCause, Reply, Terms, Transport, Validators,

@@ -106,75 +106,73 @@ async fn heads() {
 
 #[tokio::test]
 async fn bodies() {
-    let chunked = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n");
-    let head = format!("{HEAD}\r\n");
     let ok = |rest: &str| say(&format!("{HEAD}{rest}"));
+    let head = format!("{HEAD}\r\n");
+    let hello = format!("{head}hello");
     let block = "x".repeat(16 * 1024);
-    let endless_chunk = format!("4000\r\n{block}\r\n");
+    let absurd = "Content-Length: 18446744073709551613\r\n\r\nhello";
+    let status = |rest: &str| say(&format!("HTTP/1.1 {rest}\r\n\r\n"));
     assert_outcomes(vec![
         ("whole", ok("Content-Length: 5\r\n\r\nhello"), "whole 5"),
-        ("closed at its end", ok("\r\nhello"), "whole 5"),
+        ("until closed", ok("\r\nhello"), "whole 5"),
         ("empty", ok("Content-Length: 0\r\n\r\n"), "whole 0"),
         (
-            "shorter than announced",
-            ok("Content-Length: 500\r\n\r\nhello"),
+            "too short",
+            ok("Content-Length: 9\r\n\r\nhello"),
             "body-cut 5",
         ),
         (
-            "longer than announced",
-            ok("Content-Length: 5\r\n\r\nhello and more"),
+            "too long",
+            ok("Content-Length: 5\r\n\r\nhello you"),
             "whole 5",
         ),
+        ("absurd length", ok(absurd), "body-cut 5"),
+        ("endless", repeat(&head, &block, 0), "truncated 100000"),
+        ("none", Manner::Stall(head.clone().into()), "body-timeout 0"),
+        ("silence", Manner::Stall(hello.into()), "body-timeout 5"),
         (
-            "an absurd length",
-            ok("Content-Length: 18446744073709551613\r\n\r\nhello"),
-            "body-cut 5",
-        ),
-        (
-            "chunks",
-            say(&format!("{chunked}5\r\nhello\r\n0\r\n\r\n")),
-            "whole 5",
-        ),
-        (
-            "chunks without an end",
-            say(&format!("{chunked}5\r\nhello\r\n")),
-            "body-cut 5",
-        ),
-        (
-            "a chunk size that is none",
-            say(&format!("{chunked}5\r\nhello\r\nzz\r\n")),
-            "body-framing 5",
-        ),
-        (
-            "a chunk size too large",
-            say(&format!("{chunked}5\r\nhello\r\nfffffffffffffffff\r\n")),
-            "body-framing 5",
-        ),
-        (
-            "endless, to its close",
-            repeat(&head, &block, 0),
-            "truncated 100000",
-        ),
-        (
-            "endless chunks",
-            repeat(&chunked, &endless_chunk, 0),
-            "truncated 100000",
-        ),
-        ("a byte a moment", repeat(&head, "", 10), "body-timeout 0"),
-        (
-            "silence in the middle",
-            Manner::Stall(format!("{head}hello").into()),
-            "body-timeout 5",
-        ),
-        (
-            "no content",
-            say("HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n"),
+            "204",
+            status("204 No Content\r\nContent-Encoding: gzip"),
             "whole 0",
         ),
         (
-            "not modified",
-            say("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\nContent-Encoding: br\r\n\r\n"),
+            "304",
+            status("304 Same\r\nContent-Encoding: br\r\nContent-Length: 9"),
             "whole 0",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn chunks() {
+    let head = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n");
+    let hello = format!("{head}5\r\nhello\r\n");
+    let then = |rest: &str| say(&format!("{hello}{rest}"));
+    let block = format!("4000\r\n{}\r\n", "x".repeat(16 * 1024));
+    let trailers = format!("{hello}0\r\n");
+    let extension = format!("{hello}5;");
+    assert_outcomes(vec![
+        ("whole", then("0\r\n\r\n"), "whole 5"),
+        ("no last one", then(""), "body-cut 5"),
+        ("half a one", then("9\r\nhe"), "body-cut 7"),
+        ("size that is none", then("zz\r\n"), "body-framing 5"),
+        (
+            "size too large",
+            then("fffffffffffffffff\r\n"),
+            "body-framing 5",
+        ),
+        ("no end of one", then("2\r\nhello\r\n"), "body-framing 7"),
+        ("endless", repeat(&head, &block, 0), "truncated 100000"),
+        (
+            "endless extension",
+            repeat(&extension, &"x".repeat(4096), 0),
+            "body-framing 5",
+        ),
+        (
+            "endless trailers",
+            repeat(&trailers, &"A: b\r\n".repeat(99), 0),
+            "body-framing 5",
         ),
     ])
     .await;

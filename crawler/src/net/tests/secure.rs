@@ -68,11 +68,33 @@ fn params(host: &str) -> CertificateParams {
     CertificateParams::new(vec![host.to_owned()]).unwrap()
 }
 
-/// An HTTPS server that answers 421 to HTTP/2 if it does not want it.
+/// What a server answers to a request over HTTP/2; over HTTP/1.1 it is always "ok".
+#[derive(Clone, Copy)]
+enum OnHttp2 {
+    Answer,
+    Misdirected,
+    LongHead,
+}
+
+fn answer(version: Version, manner: OnHttp2) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from("ok")));
+    match (version, manner) {
+        (Version::HTTP_2, OnHttp2::Misdirected) => {
+            *response.status_mut() = hyper::StatusCode::MISDIRECTED_REQUEST;
+        }
+        (Version::HTTP_2, OnHttp2::LongHead) => {
+            let long = hyper::header::HeaderValue::from_str(&"a".repeat(80_000)).unwrap();
+            response.headers_mut().insert("x-long", long);
+        }
+        (_, OnHttp2::Answer | OnHttp2::Misdirected | OnHttp2::LongHead) => {}
+    }
+    response
+}
+
 async fn serve(
     identity: Identity,
     alpn: &[&str],
-    wants_http2: bool,
+    manner: OnHttp2,
 ) -> (SocketAddr, Arc<AtomicUsize>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -91,18 +113,15 @@ async fn serve(
     tokio::spawn(async move {
         while let Ok(Ok((socket, _))) = timeout(longest, listener.accept()).await {
             let (acceptor, counter) = (acceptor.clone(), counter.clone());
-            let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                 counter.fetch_add(1, Ordering::Relaxed);
-                let mut response = Response::new(Full::new(Bytes::from("ok")));
-                if request.version() == Version::HTTP_2 && !wants_http2 {
-                    *response.status_mut() = hyper::StatusCode::MISDIRECTED_REQUEST;
-                }
+                let response = answer(request.version(), manner);
                 async move { Ok::<_, Infallible>(response) }
             });
             tokio::spawn(timeout(longest, async move {
                 if let Ok(stream) = acceptor.accept(socket).await {
                     let server = auto::Builder::new(TokioExecutor::new());
-                    let _ = server.serve_connection(TokioIo::new(stream), answer).await;
+                    let _ = server.serve_connection(TokioIo::new(stream), service).await;
                 }
             }));
         }
@@ -123,7 +142,12 @@ async fn the_version_is_agreed_by_alpn() {
         (&["http/1.1"], Version::HTTP_11),
         (&[], Version::HTTP_11),
     ] {
-        let (at, _) = serve(authority.issue(&params("good.example")), alpn, true).await;
+        let (at, _) = serve(
+            authority.issue(&params("good.example")),
+            alpn,
+            OnHttp2::Answer,
+        )
+        .await;
         let reply = ask(&authority.transport(), "good.example", at)
             .await
             .unwrap();
@@ -133,6 +157,8 @@ async fn the_version_is_agreed_by_alpn() {
             "{alpn:?}"
         );
         assert_eq!(reply.address, Some(at));
+        let rooted = ask(&authority.transport(), "good.example.", at).await;
+        assert_eq!(code(&rooted), "ok", "{alpn:?}");
     }
 }
 
@@ -141,7 +167,7 @@ async fn the_version_is_agreed_by_alpn() {
 async fn a_server_can_leave_http2() {
     let authority = Authority::new("trusted");
     let identity = authority.issue(&params("good.example"));
-    let (at, requests) = serve(identity, &["h2", "http/1.1"], false).await;
+    let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Misdirected).await;
     let transport = authority.transport();
     for expect in [2, 3] {
         let reply = ask(&transport, "good.example", at).await.unwrap();
@@ -151,6 +177,20 @@ async fn a_server_can_leave_http2() {
         );
         assert_eq!(requests.load(Ordering::Relaxed), expect);
     }
+}
+
+#[tokio::test]
+async fn a_long_head_over_http2_is_refused() {
+    let authority = Authority::new("trusted");
+    let identity = authority.issue(&params("good.example"));
+    let (at, _) = serve(identity, &["h2"], OnHttp2::LongHead).await;
+    let result = ask(&authority.transport(), "good.example", at).await;
+    assert_eq!(
+        code(&result),
+        "protocol",
+        "{:?}",
+        result.map(|reply| reply.status)
+    );
 }
 
 #[tokio::test]
@@ -210,7 +250,7 @@ async fn bad_certificates_are_refused_in_words() {
             "unknown issuer",
         ),
     ] {
-        let (at, requests) = serve(identity, &["h2", "http/1.1"], true).await;
+        let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Answer).await;
         let result = ask(&authority.transport(), host, at).await;
         assert_eq!(code(&result), expect, "{result:?}");
         let told = std::error::Error::source(&result.unwrap_err().kind)
