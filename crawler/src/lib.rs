@@ -1,1 +1,5 @@
 //! Crawler.
+
+pub mod index;
+pub mod page;
+pub mod urls;
