@@ -111,13 +111,12 @@ fn best_start(text: &str, matches: &[Match], limit_chars: usize) -> usize {
     if lead == 0 {
         return 0;
     }
-    let sentence = near
-        .rfind(['\n', '.', '!', '?'])
-        .filter(|at| {
-            near.get(at + 1..)
-                .is_some_and(|rest| rest.starts_with(char::is_whitespace))
-        })
-        .or_else(|| near.rfind('\n'));
+    let ends_sentence = |at: &usize| {
+        let rest = near.get(*at..).unwrap_or_default();
+        rest.starts_with('\n') || rest.chars().nth(1).is_some_and(char::is_whitespace)
+    };
+    let ends = near.rmatch_indices(['\n', '.', '!', '?']);
+    let sentence = ends.map(|(at, _)| at).find(ends_sentence);
     let start = sentence.or_else(|| near.find(char::is_whitespace));
     start.map_or(first_match, |at| lead + at + char_len_at(near, at))
 }

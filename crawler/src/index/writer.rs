@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::{Index, TantivyDocument};
+use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
 
 use super::schema::{self, Fields};
 use super::{IndexChange, IndexError};
@@ -46,6 +46,9 @@ impl IndexWriter {
             Index::create(directory, schema, tantivy::IndexSettings::default()).map_err(engine)?
         };
         let fields = schema::adopt(&index, dir)?;
+        // Opens every segment, so that damage shows now and not at the first merge.
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let _: IndexReader = reader.try_into().map_err(engine)?;
         let writer = index
             .writer_with_num_threads(THREADS, MEMORY_BYTES)
             .map_err(engine)?;

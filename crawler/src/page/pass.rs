@@ -8,13 +8,13 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
-use super::names::{A, AREA, BASE, FRAME, HTML, IFRAME, LINK, MASKED_NOSCRIPT, META, Name, TITLE};
+use super::names::{
+    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, MASKED_NOSCRIPT, META, Name, SVG_A, TITLE,
+};
 use super::resolve::{Resolver, only};
 use super::text::{Text, one_line};
-use super::tree::{Namespace, OpenElements, StartTag};
+use super::tree::{OpenElements, StartTag};
 use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
-
-const HTML_NAMESPACE: &str = "http://www.w3.org/1999/xhtml";
 
 /// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
 const LANGUAGE_CHARS: usize = 35;
@@ -206,39 +206,36 @@ impl<'p> Pass<'p> {
         let place = tag.source_location().bytes();
         self.move_to(place.start, place.end);
         let name = Name::of(&tag.tag_name());
-        let namespace = if tag.namespace_uri() == HTML_NAMESPACE {
-            Namespace::Html
-        } else {
-            Namespace::Foreign
-        };
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
             self.in_head = false;
         }
         let hid = self.tree.hides_snippet();
-        self.tree.start(StartTag {
+        let placed = self.tree.start(StartTag {
             name,
-            namespace,
-            stays_open: tag.can_have_content(),
+            is_self_closing: tag.is_self_closing(),
+            is_styled_font: name == FONT
+                && ["color", "face", "size"]
+                    .iter()
+                    .any(|key| tag.has_attribute(key)),
             hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
         });
-        if self.tree.hides_snippet() != hid {
+        if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
             // Words on both sides of a hidden part were never one word.
             self.snippet_text.break_word();
         }
         self.metas_seen += u32::from(name == META);
         if is_live {
-            self.attributes(tag, name, namespace);
+            self.attributes(tag, placed);
         }
     }
 
     /// What a tag says by its attributes, outside templates (AM-40).
-    fn attributes(&mut self, tag: &Element<'_, '_>, name: Name, namespace: Namespace) {
-        let is_html = namespace == Namespace::Html;
+    fn attributes(&mut self, tag: &Element<'_, '_>, name: Name) {
         match name {
             META => self.meta(tag),
-            A => {
+            A | SVG_A => {
                 self.end_anchor();
                 if self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
@@ -251,8 +248,8 @@ impl<'p> Pass<'p> {
             FRAME | IFRAME => {
                 self.link(attribute(tag, "src"), tag, LinkKind::Frame);
             }
-            LINK if is_html => self.link_element(tag),
-            BASE if is_html && self.base.is_none() => self.base = attribute(tag, "href"),
+            LINK => self.link_element(tag),
+            BASE if self.base.is_none() => self.base = attribute(tag, "href"),
             HTML if self.language.is_none() => {
                 self.language = attribute(tag, "lang")
                     .or_else(|| attribute(tag, "xml:lang"))
@@ -407,7 +404,7 @@ impl<'p> Pass<'p> {
     }
 
     fn break_around(&mut self, name: Name) {
-        if name.breaks_line() {
+        if name.breaks_line() && !self.tree.is_silent() {
             self.text.break_line();
             self.snippet_text.break_line();
             if let Some((_, anchor)) = &mut self.anchor {

@@ -6,8 +6,9 @@
 //! never less (AM-63).
 
 use super::names::{
-    A, APPLET, BUTTON, CAPTION, COLGROUP, DD, DT, FORM, LI, MARQUEE, NOBR, NOSCRIPT, Name, OBJECT,
-    OL, OPTGROUP, OPTION, P, SELECT, TABLE, TBODY, TD, TEMPLATE, TFOOT, TH, THEAD, TR, UL,
+    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, LI, MARQUEE, MATH, NOBR,
+    NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE,
+    TFOOT, TH, THEAD, TR, UL,
 };
 
 /// How deep elements are told apart; browsers stop at the same depth.
@@ -17,18 +18,12 @@ const DEPTH_MAX: usize = 512;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartTag {
     pub(super) name: Name,
-    pub(super) namespace: Namespace,
-    /// Whether an end tag is still to come: false for void elements.
-    pub(super) stays_open: bool,
+    /// Whether it is written with a slash at its end; means something in foreign content only.
+    pub(super) is_self_closing: bool,
+    /// Whether it is a `font` with an attribute that SVG does not have.
+    pub(super) is_styled_font: bool,
     /// Whether it carries `data-nosnippet` where that counts.
     pub(super) hides_snippet: bool,
-}
-
-/// HTML, or one of the languages that can stand in it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Namespace {
-    Html,
-    Foreign,
 }
 
 #[derive(Clone, Copy)]
@@ -75,26 +70,49 @@ impl OpenElements {
         self.noscripts > 0
     }
 
-    /// Takes a start tag.
-    pub(super) fn start(&mut self, tag: StartTag) {
-        if tag.namespace == Namespace::Html {
-            if tag.name.is_table_part() && self.table().is_none() {
-                return;
+    /// Takes a start tag; says which element it makes.
+    pub(super) fn start(&mut self, tag: StartTag) -> Name {
+        let name = self.place(tag);
+        let stays_open = if name.is_foreign() {
+            !tag.is_self_closing
+        } else {
+            if name.is_table_part() && self.table().is_none() {
+                return name;
             }
-            self.close_implied(tag.name);
+            self.close_implied(name);
+            !name.is_void() && !name.is_unstacked()
+        };
+        if stays_open {
+            self.push(Open {
+                name,
+                hides_snippet: tag.hides_snippet,
+            });
         }
-        if !tag.stays_open || tag.name.is_unstacked() {
-            return;
+        name
+    }
+
+    /// Whether the element is HTML or foreign (HTML standard 13.2.6.5).
+    fn place(&mut self, tag: StartTag) -> Name {
+        if !self.current().is_some_and(is_foreign_proper) {
+            return if matches!(tag.name, SVG | MATH) {
+                tag.name.in_foreign()
+            } else {
+                tag.name
+            };
         }
+        if tag.name.leaves_foreign() || tag.is_styled_font {
+            self.leave_foreign();
+            return tag.name;
+        }
+        tag.name.in_foreign()
+    }
+
+    fn push(&mut self, open: Open) {
         if self.open.len() >= DEPTH_MAX {
             self.beyond += 1;
-            self.hides_rest |= tag.hides_snippet;
+            self.hides_rest |= open.hides_snippet;
             return;
         }
-        let open = Open {
-            name: tag.name,
-            hides_snippet: tag.hides_snippet,
-        };
         self.open.push(open);
         self.hiding += usize::from(open.hides_snippet);
         self.silent += usize::from(open.name.is_silent());
@@ -109,29 +127,51 @@ impl OpenElements {
             self.beyond -= 1;
             return;
         }
+        if matches!(name, P | BR) {
+            self.leave_foreign();
+        } else if self.end_foreign(name.in_foreign()) {
+            return;
+        }
         match name {
             _ if name.is_unstacked() => {}
-            P => self.close_in_scope(|open| open == P, is_button_boundary),
-            LI => self.close_in_scope(|open| open == LI, is_list_boundary),
+            P => self.close_named(P, is_button_boundary),
+            LI => self.close_named(LI, is_list_boundary),
             FORM => self.take_out(FORM),
-            TEMPLATE => self.close_in_scope(|open| open == TEMPLATE, |_| false),
+            TEMPLATE => self.close_named(TEMPLATE, |_| false),
             NOSCRIPT => self.close_noscript(),
-            TABLE => self.close_in_scope(|open| open == TABLE, is_table_boundary),
+            TABLE => self.close_named(TABLE, is_table_boundary),
             DD | DT | BUTTON | SELECT | APPLET | MARQUEE | OBJECT => {
-                self.close_in_scope(|open| open == name, Name::is_scope_boundary);
+                self.close_named(name, Name::is_scope_boundary);
             }
             _ if name.is_table_part() => {
-                self.close_in_scope(|open| open == name, is_table_boundary);
+                self.close_named(name, is_table_boundary);
             }
             _ if name.is_block() => {
-                self.close_in_scope(|open| open == name, Name::is_scope_boundary);
+                self.close_named(name, Name::is_scope_boundary);
             }
             _ if name.is_heading() => {
                 self.close_in_scope(Name::is_heading, Name::is_scope_boundary);
             }
             _ if name.is_formatting() => self.end_formatting(name),
-            _ => self.close_in_scope(|open| open == name, Name::is_special),
+            _ => self.close_named(name, Name::is_special),
         }
+    }
+
+    /// HTML that may not stand in foreign content ends it.
+    fn leave_foreign(&mut self) {
+        self.close_current_while(is_foreign_proper);
+    }
+
+    /// In foreign content an end tag closes the foreign element of its name, however deep.
+    fn end_foreign(&mut self, name: Name) -> bool {
+        if !self.current().is_some_and(Name::is_foreign) {
+            return false;
+        }
+        let found = self.find(|open| open == name, |open| !open.is_foreign());
+        if let Some(at) = found {
+            self.truncate(at);
+        }
+        found.is_some()
     }
 
     /// Closes what a start tag of this name closes without an end tag.
@@ -147,10 +187,10 @@ impl OpenElements {
                 self.close_current(|open| open == OPTION);
                 self.close_current(|open| open == OPTGROUP);
             }
-            BUTTON => self.close_in_scope(|open| open == BUTTON, Name::is_scope_boundary),
+            BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
             A | NOBR => self.end_formatting(name),
             _ if name.closes_paragraph() => {
-                self.close_in_scope(|open| open == P, is_button_boundary);
+                self.close_named(P, is_button_boundary);
                 if name.is_heading() {
                     self.close_current(Name::is_heading);
                 }
@@ -161,11 +201,9 @@ impl OpenElements {
 
     /// A list item closes the one before it, but not beyond a block that holds it.
     fn close_item(&mut self, is_item: impl Fn(Name) -> bool) {
-        let stops = |open: Name| {
-            open.is_special() && !matches!(open, super::names::ADDRESS | super::names::DIV | P)
-        };
+        let stops = |open: Name| open.is_special() && !matches!(open, ADDRESS | DIV | P);
         self.close_in_scope(is_item, stops);
-        self.close_in_scope(|open| open == P, is_button_boundary);
+        self.close_named(P, is_button_boundary);
     }
 
     /// Closes all that is open inside the innermost table, or inside its innermost part of the
@@ -181,12 +219,20 @@ impl OpenElements {
 
     /// Where the innermost table stands, if the point is inside one.
     fn table(&self) -> Option<usize> {
-        self.find(|open| open == TABLE, |open| open == TEMPLATE)
+        let found = self
+            .open
+            .iter()
+            .rposition(|open| is_table_boundary(open.name))?;
+        self.open.get(found).filter(|open| open.name == TABLE)?;
+        Some(found)
     }
 
     /// The adoption agency: a block inside the formatting element stays open, and so does all
     /// that the standard would move out with it.
     fn end_formatting(&mut self, name: Name) {
+        if !self.has(name) {
+            return;
+        }
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
             return;
         };
@@ -215,6 +261,25 @@ impl OpenElements {
         if self.current().is_some_and(is_wanted) {
             self.truncate(self.open.len() - 1);
         }
+    }
+
+    fn close_current_while(&mut self, is_wanted: impl Fn(Name) -> bool) {
+        while self.current().is_some_and(&is_wanted) {
+            self.truncate(self.open.len() - 1);
+        }
+    }
+
+    /// Closes the innermost element of this name and all inside it, unless a boundary lies between.
+    fn close_named(&mut self, name: Name, is_boundary: impl Fn(Name) -> bool) {
+        if self.has(name) {
+            self.close_in_scope(|open| open == name, is_boundary);
+        }
+    }
+
+    /// Whether such an element is open at all: most end tags of hostile pages close nothing, and
+    /// this is the cheap way to know.
+    fn has(&self, name: Name) -> bool {
+        self.open.iter().any(|open| open.name == name)
     }
 
     /// Closes the innermost wanted element and all inside it, unless a boundary lies between.
@@ -271,6 +336,10 @@ impl OpenElements {
         self.templates -= usize::from(closed.name == TEMPLATE);
         self.noscripts -= usize::from(closed.name == NOSCRIPT);
     }
+}
+
+fn is_foreign_proper(name: Name) -> bool {
+    name.is_foreign() && !name.is_integration_point()
 }
 
 fn is_button_boundary(name: Name) -> bool {
