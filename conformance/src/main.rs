@@ -68,16 +68,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Serve {
-            seconds,
-            agent,
-            ledger,
-        } => serve(seconds, &agent, ledger.as_deref()),
-        Command::Check {
-            ledger,
-            interval_ms,
-            json,
-        } => check(&ledger, interval_ms, json),
+        Command::Serve { seconds, agent, ledger } => serve(seconds, &agent, ledger.as_deref()),
+        Command::Check { ledger, interval_ms, json } => check(&ledger, interval_ms, json),
     };
     outcome.unwrap_or_else(|error| {
         // With standard error closed there is nobody left to tell.
@@ -92,9 +84,7 @@ async fn serve(
     agent: &str,
     ledger: Option<&Path>,
 ) -> anyhow::Result<ExitCode> {
-    let lab = Lab::start_for(agent)
-        .await
-        .context("could not start the lab on loopback")?;
+    let lab = Lab::start_for(agent).await.context("could not start the lab on loopback")?;
     print_sites(&lab)?;
     wait(seconds).await?;
     let mut file = lab.ledger_file();
@@ -104,10 +94,7 @@ async fn serve(
     if let Some(path) = ledger {
         file.write(path)?;
         let path = path.display();
-        writeln!(
-            output,
-            "ledger: {path}  (judge it: comity-lab check --ledger {path})"
-        )?;
+        writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -116,11 +103,7 @@ fn print_sites(lab: &Lab) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "seed: {}", lab.seed())?;
     for site in lab.sites() {
-        writeln!(
-            output,
-            "{:<12} {}/  {}",
-            site.name, site.base_url, site.about
-        )?;
+        writeln!(output, "{:<12} {}/  {}", site.name, site.base_url, site.about)?;
     }
     writeln!(output, "Press Ctrl-C to stop.")?;
     output.flush()
@@ -140,11 +123,7 @@ async fn wait(seconds: Option<u64>) -> anyhow::Result<()> {
 fn check(path: &Path, interval_ms: u64, json: bool) -> anyhow::Result<ExitCode> {
     let file = LedgerFile::read(path)
         .with_context(|| format!("could not use the ledger {}", path.display()))?;
-    let report = judge(
-        &file.requests,
-        &file.expectations,
-        Duration::from_millis(interval_ms),
-    );
+    let report = judge(&file.requests, &file.expectations, Duration::from_millis(interval_ms));
     let mut output = io::stdout().lock();
     if json {
         serde_json::to_writer_pretty(&mut output, &report)?;
@@ -152,11 +131,7 @@ fn check(path: &Path, interval_ms: u64, json: bool) -> anyhow::Result<ExitCode> 
     } else {
         writeln!(output, "{report}")?;
     }
-    Ok(if report.kept() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(BROKEN)
-    })
+    Ok(if report.kept() { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
 }
 
 /// RFC 9309 §2.2.1: a product token is letters, underscores and hyphens.
@@ -181,13 +156,9 @@ mod tests {
 
     #[test]
     fn product_tokens_are_those_of_the_standard() {
-        for (text, good) in [
-            ("mybot", true),
-            ("My_bot-x", true),
-            ("", false),
-            ("bot/1.0", false),
-            ("b0t", false),
-        ] {
+        for (text, good) in
+            [("mybot", true), ("My_bot-x", true), ("", false), ("bot/1.0", false), ("b0t", false)]
+        {
             assert_eq!(product_token(text).is_ok(), good, "{text:?}");
         }
     }

@@ -34,10 +34,7 @@ impl Clock {
 
     /// A clock that shows `start` now.
     pub fn starting_at(start: Timestamp) -> Self {
-        Self {
-            start,
-            since: Instant::now(),
-        }
+        Self { start, since: Instant::now() }
     }
 
     /// The time.

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, ScopeKind};
 use comity_storage::{Durability, EngineKind};
+use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
 use crate::config::Config;
-use crate::net::{CeilingNumbers, Limits, NetSettings};
+use crate::net::{CeilingNumbers, HttpConfig, Limits};
 use crate::urls;
 
 /// Everything that a crawl is told before it starts.
@@ -41,6 +42,28 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index.
     pub index: bool,
+}
+
+/// Connections and their limits.
+#[derive(Clone, Debug)]
+pub struct NetSettings {
+    /// Ranges that are not public and may be asked all the same.
+    pub allow: Vec<IpNet>,
+    /// A PEM file with certificate authorities that are trusted beside the public ones.
+    pub extra_ca: Option<PathBuf>,
+    /// What bounds the fetch of a page.
+    pub limits: Limits,
+}
+
+impl NetSettings {
+    /// How requests are made for `identity`.
+    pub fn http_config(&self, identity: &Identity) -> HttpConfig {
+        HttpConfig {
+            allowed_networks: self.allow.clone(),
+            extra_ca: self.extra_ca.clone(),
+            ..HttpConfig::new(&identity.user_agent())
+        }
+    }
 }
 
 /// Where and how the crawl keeps what it knows.
@@ -165,17 +188,15 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
 }
 
 fn ceilings(config: &Config) -> Result<CeilingNumbers, SettingsError> {
-    let positive = |number, setting| {
-        NonZeroU32::new(number).ok_or_else(|| wrong(setting)("must be 1 or more"))
+    let per_second = |number, setting| {
+        let number = NonZeroU32::new(number).ok_or_else(|| wrong(setting)("must be 1 or more"))?;
+        Ok(Some(Quota::per_second(number).allow_burst(NonZeroU32::MIN)))
     };
     let politeness = &config.politeness;
     Ok(CeilingNumbers {
-        site_interval: politeness.interval.0,
-        address_per_second: positive(
-            politeness.address_per_second,
-            "politeness.address_per_second",
-        )?,
-        whole_per_second: positive(politeness.whole_per_second, "politeness.whole_per_second")?,
+        per_site: CeilingNumbers::one_in(politeness.interval.0, NonZeroU32::MIN),
+        per_address: per_second(politeness.address_per_second, "politeness.address_per_second")?,
+        whole: per_second(politeness.whole_per_second, "politeness.whole_per_second")?,
     })
 }
 
@@ -183,8 +204,26 @@ fn store(config: &Config) -> Result<StoreSettings, SettingsError> {
     let storage = &config.storage;
     Ok(StoreSettings {
         data: storage.data.clone(),
-        engine: storage.store.parse().map_err(wrong("storage.store"))?,
-        durability: storage.durability.parse().map_err(wrong("storage.durability"))?,
+        engine: named(&storage.store, EngineKind::ALL, EngineKind::name, "storage.store")?,
+        durability: named(
+            &storage.durability,
+            Durability::ALL,
+            Durability::name,
+            "storage.durability",
+        )?,
         cache_bytes: storage.cache.0,
+    })
+}
+
+/// The one of `all` that has this name.
+fn named<T: Copy>(
+    text: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    setting: &'static str,
+) -> Result<T, SettingsError> {
+    all.iter().copied().find(|one| name(*one).eq_ignore_ascii_case(text)).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|one| name(*one)).collect();
+        wrong(setting)(format!("\"{text}\" is none of {}", names.join(", ")))
     })
 }

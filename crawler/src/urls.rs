@@ -40,9 +40,7 @@ fn normal_escapes(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     out.push_str(start);
     for part in rest.split('%') {
-        let hex = part
-            .get(..2)
-            .filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+        let hex = part.get(..2).filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
         let value = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match (hex, value) {
             (Some(_), Some(byte)) if is_unreserved(byte) => out.push(char::from(byte)),
@@ -102,10 +100,7 @@ pub fn parse_seed(text: &str) -> Result<Url, SeedError> {
     if text.is_empty() {
         return Err(SeedError::Empty);
     }
-    let invalid = |reason| SeedError::Invalid {
-        text: text.to_owned(),
-        reason,
-    };
+    let invalid = |reason| SeedError::Invalid { text: text.to_owned(), reason };
     let url = match scheme(text) {
         Some(scheme) if matches!(scheme.as_str(), "http" | "https") => Url::parse(text),
         Some(scheme) => {
@@ -135,9 +130,7 @@ fn parse_without_scheme(text: &str) -> Result<Url, url::ParseError> {
 fn scheme(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_port = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     (is_scheme && !is_port).then(|| scheme.to_ascii_lowercase())
@@ -156,11 +149,7 @@ pub struct TrapLimits {
 
 impl Default for TrapLimits {
     fn default() -> Self {
-        Self {
-            url_bytes: 4_096,
-            depth: 32,
-            repeats: 3,
-        }
+        Self { url_bytes: 4_096, depth: 32, repeats: 3 }
     }
 }
 
@@ -230,30 +219,15 @@ mod tests {
             ("https://example.com/..", "https://example.com/"),
             ("https://example.com/a/%2e%2E/b", "https://example.com/b"),
             ("https://user:pw@example.com/a", "https://example.com/a"),
-            (
-                "https://www.EXÄMPLE.com/",
-                "https://www.xn--exmple-cua.com/",
-            ),
-            (
-                "https://example.com/ä?ö",
-                "https://example.com/%C3%A4?%C3%B6",
-            ),
+            ("https://www.EXÄMPLE.com/", "https://www.xn--exmple-cua.com/"),
+            ("https://example.com/ä?ö", "https://example.com/%C3%A4?%C3%B6"),
             ("https://example.com:0443/x", "https://example.com/x"),
             ("http://example.com:443/x", "http://example.com:443/x"),
-            (
-                "https://example.com/%7etom/x%2fy",
-                "https://example.com/~tom/x%2Fy",
-            ),
+            ("https://example.com/%7etom/x%2fy", "https://example.com/~tom/x%2Fy"),
             ("https://example.com/%42cd", "https://example.com/Bcd"),
-            (
-                "https://example.com/100%/%zz?%c3%a9&%",
-                "https://example.com/100%/%zz?%C3%A9&%",
-            ),
+            ("https://example.com/100%/%zz?%c3%a9&%", "https://example.com/100%/%zz?%C3%A9&%"),
             ("https://example.com/%é", "https://example.com/%%C3%A9"),
-            (
-                "https://example.com/?b=2&a=1&b=1",
-                "https://example.com/?b=2&a=1&b=1",
-            ),
+            ("https://example.com/?b=2&a=1&b=1", "https://example.com/?b=2&a=1&b=1"),
             ("https://example.com/#reply?x=1", "https://example.com/"),
             ("https://example.com/#!/item/2", "https://example.com/"),
             ("http://0x7f.1/", "http://127.0.0.1/"),
@@ -285,11 +259,7 @@ mod tests {
             ("bücher.example", "https://xn--bcher-kva.example/"),
         ];
         for (text, expect) in cases {
-            assert_eq!(
-                parse_seed(text).map(String::from),
-                Ok(expect.into()),
-                "{text}"
-            );
+            assert_eq!(parse_seed(text).map(String::from), Ok(expect.into()), "{text}");
         }
     }
 
@@ -298,10 +268,7 @@ mod tests {
         let cases = [
             ("", "the address is empty"),
             (" \n", "the address is empty"),
-            (
-                "ftp://example.org/",
-                "only http and https addresses can be crawled",
-            ),
+            ("ftp://example.org/", "only http and https addresses can be crawled"),
             ("mailto:someone@example.org", "begins with `mailto:`"),
             ("file:///etc/passwd", "only http and https"),
             ("javascript:void(0)", "only http and https"),
@@ -322,25 +289,15 @@ mod tests {
         let cases = [
             ("/".to_owned(), None),
             ("/a/a/a/b".to_owned(), None),
-            (
-                "/a/b/a/b/a/b/a/".to_owned(),
-                Some(TrapKind::RepeatedSegment),
-            ),
+            ("/a/b/a/b/a/b/a/".to_owned(), Some(TrapKind::RepeatedSegment)),
             ("/a//////b".to_owned(), Some(TrapKind::RepeatedSegment)),
             (deep.to_owned(), None),
             (format!("{deep}/7"), Some(TrapKind::DeepPath)),
             (format!("/{}", "x".repeat(4_096)), Some(TrapKind::LongUrl)),
         ];
         for (path, expect) in cases {
-            let url = Url::parse("https://example.org")
-                .unwrap()
-                .join(&path)
-                .unwrap();
-            assert_eq!(
-                looks_like_trap(&url, &TrapLimits::default()),
-                expect,
-                "{path}"
-            );
+            let url = Url::parse("https://example.org").unwrap().join(&path).unwrap();
+            assert_eq!(looks_like_trap(&url, &TrapLimits::default()), expect, "{path}");
         }
         let codes: std::collections::HashSet<_> = TrapKind::ALL.iter().map(|k| k.code()).collect();
         assert_eq!(codes.len(), TrapKind::ALL.len());

@@ -164,34 +164,26 @@ impl Expectations {
         match duty.fetch {
             Fetching::Must => self.must_fetch.push(expect),
             Fetching::May => self.may_fetch.push(expect),
-            Fetching::Never => self.must_not_fetch.push(Forbidden {
-                expect,
-                reach: Reach::Exact,
-            }),
+            Fetching::Never => self.must_not_fetch.push(Forbidden { expect, reach: Reach::Exact }),
             Fetching::NeverBelow => {
-                self.must_not_fetch.push(Forbidden {
-                    expect,
-                    reach: Reach::Below,
-                });
+                self.must_not_fetch.push(Forbidden { expect, reach: Reach::Below });
             }
         }
     }
 
     fn add_results(&mut self, site: &Site, base: &str, addresses: &Addresses) {
         let fill = |urls: &[&str]| urls.iter().map(|url| addresses.fill(url)).collect();
-        self.snippets
-            .extend(site.snippets.iter().map(|snippet| SnippetExpect {
-                url: format!("{base}{}", snippet.path),
-                max_chars: snippet.max_chars,
-                never: fill(snippet.never),
-                clause: snippet.clause.to_owned(),
-            }));
-        self.searches
-            .extend(site.searches.iter().map(|search| SearchExpect {
-                query: search.query.to_owned(),
-                finds: fill(search.finds),
-                never: fill(search.never),
-            }));
+        self.snippets.extend(site.snippets.iter().map(|snippet| SnippetExpect {
+            url: format!("{base}{}", snippet.path),
+            max_chars: snippet.max_chars,
+            never: fill(snippet.never),
+            clause: snippet.clause.to_owned(),
+        }));
+        self.searches.extend(site.searches.iter().map(|search| SearchExpect {
+            query: search.query.to_owned(),
+            finds: fill(search.finds),
+            never: fill(search.never),
+        }));
     }
 }
 

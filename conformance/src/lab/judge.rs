@@ -66,10 +66,7 @@ impl<'a> Court<'a> {
             let first = answered_us.entry(site.url(request)).or_insert(done_us);
             *first = done_us.min(*first);
         }
-        let fetchable = expectations
-            .must_fetch
-            .iter()
-            .chain(&expectations.may_fetch);
+        let fetchable = expectations.must_fetch.iter().chain(&expectations.may_fetch);
         Self {
             expectations,
             interval,
@@ -86,13 +83,7 @@ impl<'a> Court<'a> {
     fn hear(&mut self, request: &Request) {
         let Some(site) = self.sites.get_mut(request.site.as_str()) else {
             let detail = format!("the lab has no site named {:?}", request.site);
-            self.accuse(
-                ViolationKind::WrongHost,
-                &request.path_and_query,
-                request,
-                detail,
-                LAB,
-            );
+            self.accuse(ViolationKind::WrongHost, &request.path_and_query, request, detail, LAB);
             return;
         };
         let url = site.url(request);
@@ -121,13 +112,7 @@ impl<'a> Court<'a> {
                 gap_us / 1_000,
                 owed_us / 1_000
             );
-            self.accuse(
-                ViolationKind::TooSoon,
-                url,
-                request,
-                detail,
-                "RL-001, AM-36",
-            );
+            self.accuse(ViolationKind::TooSoon, url, request, detail, "RL-001, AM-36");
         }
         if request.in_flight > 1 {
             let detail = format!("{} requests of the site were under way", request.in_flight);
@@ -138,27 +123,12 @@ impl<'a> Court<'a> {
     fn hear_head(&mut self, url: &str, request: &Request) {
         let agent = self.expectations.agent.to_ascii_lowercase();
         if !request.user_agent.to_ascii_lowercase().contains(&agent) {
-            let detail = format!(
-                "User-Agent {:?} does not name {agent:?}",
-                request.user_agent
-            );
-            self.accuse(
-                ViolationKind::UnknownAgent,
-                url,
-                request,
-                detail,
-                "RFC 9309 §2.2.1",
-            );
+            let detail = format!("User-Agent {:?} does not name {agent:?}", request.user_agent);
+            self.accuse(ViolationKind::UnknownAgent, url, request, detail, "RFC 9309 §2.2.1");
         }
         if request.status == MISDIRECTED {
             let detail = format!("Host {:?} is not this site's", request.host);
-            self.accuse(
-                ViolationKind::WrongHost,
-                url,
-                request,
-                detail,
-                "RFC 9110 §7.2",
-            );
+            self.accuse(ViolationKind::WrongHost, url, request, detail, "RFC 9110 §7.2");
         }
         if request.method != "GET" && request.method != "HEAD" {
             let detail = format!("method {:?}", request.method);
@@ -171,9 +141,7 @@ impl<'a> Court<'a> {
             return;
         };
         let unanswered = site.info.robots.iter().find(|robots| {
-            self.answered_us
-                .get(robots.as_str())
-                .is_none_or(|done_us| *done_us > request.at_us)
+            self.answered_us.get(robots.as_str()).is_none_or(|done_us| *done_us > request.at_us)
         });
         if let Some(robots) = unanswered {
             let detail = format!("{robots} had not been answered");
@@ -239,8 +207,7 @@ impl<'a> Court<'a> {
                 clause: expect.clause.clone(),
             });
         }
-        self.violations
-            .sort_by_key(|violation| (violation.kind, violation.seq));
+        self.violations.sort_by_key(|violation| (violation.kind, violation.seq));
         let sites = &self.expectations.sites;
         Report {
             requests: requests as u64,
@@ -259,13 +226,7 @@ impl<'a> Court<'a> {
 
 impl<'a> SiteHearing<'a> {
     fn new(info: &'a SiteInfo) -> Self {
-        Self {
-            info,
-            requests: 0,
-            last_at_us: None,
-            smallest_gap_us: None,
-            most_at_once: 0,
-        }
+        Self { info, requests: 0, last_at_us: None, smallest_gap_us: None, most_at_once: 0 }
     }
 
     fn url(&self, request: &Request) -> String {
@@ -280,9 +241,7 @@ impl<'a> SiteHearing<'a> {
 
     /// Notes an arrival and returns the time since the one before it.
     fn arrive(&mut self, request: &Request) -> Option<u64> {
-        let gap_us = self
-            .last_at_us
-            .map(|last_us| request.at_us.saturating_sub(last_us));
+        let gap_us = self.last_at_us.map(|last_us| request.at_us.saturating_sub(last_us));
         self.requests += 1;
         self.last_at_us = Some(request.at_us);
         self.most_at_once = self.most_at_once.max(request.in_flight);
@@ -319,11 +278,7 @@ impl Forbidden {
 /// chain and its hops. No rule can be known before them, and a robots.txt may
 /// be fetched again at any time.
 fn robots_urls(sites: &[SiteInfo]) -> HashSet<&str> {
-    sites
-        .iter()
-        .flat_map(|site| &site.robots)
-        .map(String::as_str)
-        .collect()
+    sites.iter().flat_map(|site| &site.robots).map(String::as_str).collect()
 }
 
 /// A rule of the lab itself rather than of a document.

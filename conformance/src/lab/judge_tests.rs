@@ -27,11 +27,7 @@ fn expectations(agent: &str) -> Expectations {
 }
 
 fn request(expectations: &Expectations, url: &str, seq: u64) -> Request {
-    let site = expectations
-        .sites
-        .iter()
-        .find(|site| url.starts_with(&site.base_url))
-        .unwrap();
+    let site = expectations.sites.iter().find(|site| url.starts_with(&site.base_url)).unwrap();
     let at_us = seq * STEP_US;
     Request {
         seq,
@@ -49,21 +45,14 @@ fn request(expectations: &Expectations, url: &str, seq: u64) -> Request {
 
 /// Every robots.txt with its hops, then every other required URL, one by one.
 fn good_ledger(expectations: &Expectations) -> Vec<Request> {
-    let mut urls: Vec<&str> = expectations
-        .sites
-        .iter()
-        .flat_map(|site| &site.robots)
-        .map(String::as_str)
-        .collect();
+    let mut urls: Vec<&str> =
+        expectations.sites.iter().flat_map(|site| &site.robots).map(String::as_str).collect();
     for expect in &expectations.must_fetch {
         if !urls.contains(&expect.url.as_str()) {
             urls.push(&expect.url);
         }
     }
-    (0..)
-        .zip(urls)
-        .map(|(seq, url)| request(expectations, url, seq))
-        .collect()
+    (0..).zip(urls).map(|(seq, url)| request(expectations, url, seq)).collect()
 }
 
 fn find<'a>(ledger: &'a mut [Request], site: &str, path: &str) -> &'a mut Request {
@@ -74,11 +63,7 @@ fn find<'a>(ledger: &'a mut [Request], site: &str, path: &str) -> &'a mut Reques
 }
 
 fn kinds(report: &Report) -> BTreeSet<ViolationKind> {
-    report
-        .violations
-        .iter()
-        .map(|violation| violation.kind)
-        .collect()
+    report.violations.iter().map(|violation| violation.kind).collect()
 }
 
 fn append(ledger: &mut Vec<Request>, site: &str, path: &str) {
@@ -150,16 +135,8 @@ fn each_ban_is_kept_watch_on() {
         let mut ledger = good_ledger(&expectations);
         append(&mut ledger, cells.next().unwrap(), cells.next().unwrap());
         let report = judge(&ledger, &expectations, INTERVAL);
-        assert_eq!(
-            kinds(&report),
-            BTreeSet::from([ViolationKind::Disallowed]),
-            "{line}: {report}"
-        );
-        assert_eq!(
-            report.violations[0].seq,
-            Some(ledger.len() as u64 - 1),
-            "{line}"
-        );
+        assert_eq!(kinds(&report), BTreeSet::from([ViolationKind::Disallowed]), "{line}: {report}");
+        assert_eq!(report.violations[0].seq, Some(ledger.len() as u64 - 1), "{line}");
     }
 }
 
@@ -171,70 +148,40 @@ fn each_fault_is_named() {
     let cases: &[(Kind, Mutation)] = &[
         (Kind::Disallowed, |l| append(l, "town", "/office/")),
         (Kind::TooSoon, |l| crowd(l, "clinic", "/flu", 989_000)),
-        (Kind::TooSoon, |l| {
-            crowd(l, "ferry", "/timetable", 1_500_000)
-        }),
-        (Kind::Concurrent, |l| {
-            find(l, "clinic", "/flu").in_flight = 2
-        }),
-        (Kind::BeforeRobots, |l| {
-            move_to(l, "clinic", "/robots.txt", 900_000_000)
-        }),
-        (Kind::BeforeRobots, |l| {
-            find(l, "ferry", "/robots.txt").done_us = None
-        }),
+        (Kind::TooSoon, |l| crowd(l, "ferry", "/timetable", 1_500_000)),
+        (Kind::Concurrent, |l| find(l, "clinic", "/flu").in_flight = 2),
+        (Kind::BeforeRobots, |l| move_to(l, "clinic", "/robots.txt", 900_000_000)),
+        (Kind::BeforeRobots, |l| find(l, "ferry", "/robots.txt").done_us = None),
         // The last hop of the museum's robots.txt.
-        (Kind::BeforeRobots, |l| {
-            find(l, "town", MUSEUM_ROBOTS).done_us = Some(900_000_000)
-        }),
-        (Kind::Missing, |l| {
-            l.retain(|r| r.path_and_query != "/plays/tempest")
-        }),
-        (Kind::Missing, |l| {
-            l.retain(|r| r.path_and_query != "/catalogue")
-        }),
+        (Kind::BeforeRobots, |l| find(l, "town", MUSEUM_ROBOTS).done_us = Some(900_000_000)),
+        (Kind::Missing, |l| l.retain(|r| r.path_and_query != "/plays/tempest")),
+        (Kind::Missing, |l| l.retain(|r| r.path_and_query != "/catalogue")),
         (Kind::Repeated, |l| append(l, "bakery", "/bread")),
         (Kind::Repeated, |l| append(l, "museum", "/east-corridor")),
-        (Kind::UnknownAgent, |l| {
-            find(l, "clinic", "/flu").user_agent.clear()
-        }),
-        (Kind::UnknownAgent, |l| {
-            find(l, "clinic", "/flu").user_agent = "Googlebot/2.1".into()
-        }),
+        (Kind::UnknownAgent, |l| find(l, "clinic", "/flu").user_agent.clear()),
+        (Kind::UnknownAgent, |l| find(l, "clinic", "/flu").user_agent = "Googlebot/2.1".into()),
         (Kind::WrongHost, |l| {
             append(l, "clinic", "/flu");
             l.last_mut().unwrap().status = 421;
         }),
-        (Kind::WrongMethod, |l| {
-            find(l, "clinic", "/flu").method = "POST".into()
-        }),
+        (Kind::WrongMethod, |l| find(l, "clinic", "/flu").method = "POST".into()),
     ];
     let expectations = expectations(DEMO_AGENT);
     for (index, (kind, mutate)) in cases.iter().enumerate() {
         let mut ledger = good_ledger(&expectations);
         mutate(&mut ledger);
         let report = judge(&ledger, &expectations, INTERVAL);
-        assert_eq!(
-            kinds(&report),
-            BTreeSet::from([*kind]),
-            "case {index}: {report}"
-        );
+        assert_eq!(kinds(&report), BTreeSet::from([*kind]), "case {index}: {report}");
     }
     let tried: BTreeSet<_> = cases.iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(
-        tried,
-        ViolationKind::ALL.iter().copied().collect(),
-        "a kind has no case"
-    );
+    assert_eq!(tried, ViolationKind::ALL.iter().copied().collect(), "a kind has no case");
 }
 
 #[test]
 fn what_is_allowed_stays_unnamed() {
     let cases: &[(&str, Mutation)] = &[
         ("robots.txt again", |l| append(l, "bakery", "/robots.txt")),
-        ("a hop of robots.txt again", |l| {
-            append(l, "library", "/files/robots.txt")
-        }),
+        ("a hop of robots.txt again", |l| append(l, "library", "/files/robots.txt")),
         ("429 again", |l| {
             find(l, "theatre", "/tickets").status = 429;
             append(l, "theatre", "/tickets");
@@ -244,15 +191,9 @@ fn what_is_allowed_stays_unnamed() {
             append(l, "clinic", "/appointments");
         }),
         ("the sitemap", |l| append(l, "bakery", "/sitemap.xml")),
-        ("a page in the sitemap", |l| {
-            append(l, "bakery", "/seasonal")
-        }),
-        ("HEAD", |l| {
-            find(l, "clinic", "/flu").method = "HEAD".to_owned()
-        }),
-        ("early by the allowance", |l| {
-            crowd(l, "clinic", "/flu", 990_000)
-        }),
+        ("a page in the sitemap", |l| append(l, "bakery", "/seasonal")),
+        ("HEAD", |l| find(l, "clinic", "/flu").method = "HEAD".to_owned()),
+        ("early by the allowance", |l| crowd(l, "clinic", "/flu", 990_000)),
         ("a ledger out of order", |l| l.reverse()),
     ];
     let expectations = expectations(DEMO_AGENT);
@@ -270,16 +211,8 @@ fn another_agent_is_bound_by_the_general_group() {
     let mut ledger = good_ledger(&expectations);
     append(&mut ledger, "bakery", "/wholesale/prices");
     let report = judge(&ledger, &expectations, INTERVAL);
-    assert_eq!(
-        kinds(&report),
-        BTreeSet::from([ViolationKind::Disallowed]),
-        "{report}"
-    );
-    assert!(
-        ledger
-            .iter()
-            .any(|request| request.path_and_query == "/kitchen/starter")
-    );
+    assert_eq!(kinds(&report), BTreeSet::from([ViolationKind::Disallowed]), "{report}");
+    assert!(ledger.iter().any(|request| request.path_and_query == "/kitchen/starter"));
 }
 
 #[test]
@@ -305,15 +238,9 @@ fn people_see_ten_of_a_kind_and_the_count() {
     let expectations = expectations(DEMO_AGENT);
     let report = judge(&[], &expectations, INTERVAL);
     let text = report.to_string();
-    let listed = text
-        .lines()
-        .filter(|line| line.starts_with("missing"))
-        .count();
+    let listed = text.lines().filter(|line| line.starts_with("missing")).count();
     assert_eq!(listed, 11, "{text}");
-    assert!(
-        text.contains(&format!("and {} more", report.required - 10)),
-        "{text}"
-    );
+    assert!(text.contains(&format!("and {} more", report.required - 10)), "{text}");
 }
 
 #[test]
@@ -331,17 +258,8 @@ fn text_is_withheld_where_a_rule_says_so() {
         ("theatre", "/calendar/2026/01", true),
         ("observatory", "/telescope", true),
     ] {
-        let base = &expectations
-            .sites
-            .iter()
-            .find(|info| info.name == site)
-            .unwrap()
-            .base_url;
-        assert_eq!(
-            expectations.withholds(&format!("{base}{path}")),
-            withheld,
-            "{site}{path}"
-        );
+        let base = &expectations.sites.iter().find(|info| info.name == site).unwrap().base_url;
+        assert_eq!(expectations.withholds(&format!("{base}{path}")), withheld, "{site}{path}");
     }
 }
 
@@ -356,10 +274,7 @@ fn hostile_numbers_do_not_overflow() {
     ledger[0].at_us = u64::MAX;
     ledger[1].site = "nowhere".to_owned();
     let report = judge(&ledger, &expectations, Duration::MAX);
-    assert!(
-        kinds(&report).contains(&ViolationKind::WrongHost),
-        "{report}"
-    );
+    assert!(kinds(&report).contains(&ViolationKind::WrongHost), "{report}");
 }
 
 #[test]
@@ -380,10 +295,7 @@ fn the_longest_site_keeps_the_demo_short() {
 #[test]
 fn a_ledger_file_keeps_what_it_was_given() {
     let expectations = expectations(DEMO_AGENT);
-    let file = LedgerFile {
-        requests: good_ledger(&expectations),
-        expectations,
-    };
+    let file = LedgerFile { requests: good_ledger(&expectations), expectations };
     let path = std::env::temp_dir().join(format!("comity-lab-{}.jsonl", std::process::id()));
     file.write(&path).unwrap();
     let read = LedgerFile::read(&path);
@@ -399,30 +311,15 @@ fn unusable_ledgers_are_told_apart() {
             r#"{{"format":"comity-lab-ledger","version":{version},"expectations":{expectations}}}"#
         )
     };
-    let header_is_wrong = |text: &str| {
-        matches!(
-            LedgerFile::parse(text.as_bytes()),
-            Err(LedgerError::Header(_))
-        )
-    };
+    let header_is_wrong =
+        |text: &str| matches!(LedgerFile::parse(text.as_bytes()), Err(LedgerError::Header(_)));
     assert!(header_is_wrong(""));
     assert!(header_is_wrong("{}"));
     assert!(header_is_wrong("not json"));
     assert!(header_is_wrong(&header(2)));
     let broken = format!("{}\n\n{{\"seq\":-1}}\n", header(1));
     let line = LedgerFile::parse(broken.as_bytes());
-    assert!(
-        matches!(line, Err(LedgerError::Line { line: 3, .. })),
-        "{line:?}"
-    );
-    assert!(matches!(
-        LedgerFile::parse(&b"\xff\xfe\n"[..]),
-        Err(LedgerError::Io(_))
-    ));
-    assert!(
-        LedgerFile::parse(header(1).as_bytes())
-            .unwrap()
-            .requests
-            .is_empty()
-    );
+    assert!(matches!(line, Err(LedgerError::Line { line: 3, .. })), "{line:?}");
+    assert!(matches!(LedgerFile::parse(&b"\xff\xfe\n"[..]), Err(LedgerError::Io(_))));
+    assert!(LedgerFile::parse(header(1).as_bytes()).unwrap().requests.is_empty());
 }

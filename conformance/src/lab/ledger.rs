@@ -83,10 +83,7 @@ pub(crate) struct Underway {
 
 impl Ledger {
     pub(crate) fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            entries: Mutex::default(),
-        }
+        Self { started: Instant::now(), entries: Mutex::default() }
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
@@ -117,11 +114,7 @@ impl Ledger {
             user_agent: arrival.user_agent,
             status: arrival.status,
         });
-        Some(Underway {
-            ledger: Arc::clone(self),
-            index,
-            site: arrival.site,
-        })
+        Some(Underway { ledger: Arc::clone(self), index, site: arrival.site })
     }
 
     fn elapsed_us(&self) -> u64 {
@@ -210,9 +203,7 @@ impl LedgerFile {
     /// When a line is not what a ledger holds at that place.
     pub fn parse(input: impl BufRead) -> Result<Self, LedgerError> {
         let mut lines = input.lines();
-        let first = lines
-            .next()
-            .ok_or_else(|| LedgerError::Header("no lines".to_owned()))??;
+        let first = lines.next().ok_or_else(|| LedgerError::Header("no lines".to_owned()))??;
         let header: Header =
             serde_json::from_str(&first).map_err(|error| LedgerError::Header(error.to_string()))?;
         if header.format != FORMAT || header.version != VERSION {
@@ -226,16 +217,11 @@ impl LedgerFile {
                 continue;
             }
             requests.push(
-                serde_json::from_str(&line).map_err(|source| LedgerError::Line {
-                    line: index + 2,
-                    source,
-                })?,
+                serde_json::from_str(&line)
+                    .map_err(|source| LedgerError::Line { line: index + 2, source })?,
             );
         }
-        Ok(Self {
-            expectations: header.expectations,
-            requests,
-        })
+        Ok(Self { expectations: header.expectations, requests })
     }
 
     /// Writes the file at `path`, replacing what is there.

@@ -82,12 +82,7 @@ impl Lab {
             let served = ServedSite::new(site, &addresses).await?;
             servers.spawn(server::run(Arc::new(served), Arc::clone(&ledger), listener));
         }
-        Ok(Self {
-            seed: addresses.fill(content::SEED),
-            expectations,
-            ledger,
-            servers,
-        })
+        Ok(Self { seed: addresses.fill(content::SEED), expectations, ledger, servers })
     }
 
     /// The URL to begin at: the hub, which links to every site.
@@ -117,10 +112,7 @@ impl Lab {
     /// The expectations and the ledger so far, as a file holds them.
     #[must_use]
     pub fn ledger_file(&self) -> LedgerFile {
-        LedgerFile {
-            expectations: self.expectations(),
-            requests: self.ledger(),
-        }
+        LedgerFile { expectations: self.expectations(), requests: self.ledger() }
     }
 
     /// Writes [`Lab::ledger_file`] to `path`, replacing what is there.

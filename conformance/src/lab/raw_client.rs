@@ -48,10 +48,7 @@ pub(crate) async fn send(authority: &str, head: &str) -> Answer {
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await.unwrap();
-    let end = bytes
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .unwrap();
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
     let body = bytes.split_off(end + 4);
     let head = String::from_utf8(bytes).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();

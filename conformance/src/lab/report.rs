@@ -120,20 +120,13 @@ impl Report {
     }
 
     fn list(&self, kind: ViolationKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut violations = self
-            .violations
-            .iter()
-            .filter(|violation| violation.kind == kind);
+        let mut violations = self.violations.iter().filter(|violation| violation.kind == kind);
         for violation in violations.by_ref().take(LISTED_PER_KIND) {
             writeln!(f, "{violation}")?;
         }
         match violations.count() {
             0 => Ok(()),
-            more => writeln!(
-                f,
-                "{:<14} and {more} more; the JSON report has all",
-                kind.code()
-            ),
+            more => writeln!(f, "{:<14} and {more} more; the JSON report has all", kind.code()),
         }
     }
 }
@@ -146,9 +139,8 @@ impl fmt::Display for Report {
             "site", "requests", "owed gap", "smallest gap", "at once"
         )?;
         for site in &self.sites {
-            let gap = site
-                .smallest_gap_ms
-                .map_or_else(|| "-".to_owned(), |gap| format!("{gap} ms"));
+            let gap =
+                site.smallest_gap_ms.map_or_else(|| "-".to_owned(), |gap| format!("{gap} ms"));
             let owed = format!("{} ms", site.owed_gap_ms);
             writeln!(
                 f,

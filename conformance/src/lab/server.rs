@@ -86,32 +86,15 @@ impl ServedSite {
         for page in &site.pages {
             let answer = render(page, &home, &hub, addresses).await?;
             let asked_before = AtomicBool::new(false);
-            routes.insert(
-                page.path,
-                Route {
-                    answer,
-                    mood: page.mood,
-                    asked_before,
-                },
-            );
+            routes.insert(page.path, Route { answer, mood: page.mood, asked_before });
         }
         let authority = home.trim_start_matches("http://").to_owned();
-        Ok(Self {
-            name: site.name,
-            authority,
-            home,
-            hub,
-            routes,
-            traps: site.traps,
-        })
+        Ok(Self { name: site.name, authority, home, hub, routes, traps: site.traps })
     }
 
     fn answer(&self, request: &hyper::Request<Incoming>, host: &str, path: &str) -> Answer {
         if !host.eq_ignore_ascii_case(&self.authority) {
-            return Answer::plain(
-                StatusCode::MISDIRECTED_REQUEST,
-                "this site has another name\n",
-            );
+            return Answer::plain(StatusCode::MISDIRECTED_REQUEST, "this site has another name\n");
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
             return Answer::plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
@@ -123,15 +106,9 @@ impl ServedSite {
     }
 
     fn trap(&self, path: &str) -> Option<Answer> {
-        let trap = self
-            .traps
-            .iter()
-            .find(|trap| path.starts_with(trap.prefix))?;
+        let trap = self.traps.iter().find(|trap| path.starts_with(trap.prefix))?;
         let (title, body) = (trap.page)(path)?;
-        Some(Answer::html(
-            StatusCode::OK,
-            layout(&title, "", &body, &self.home, &self.hub),
-        ))
+        Some(Answer::html(StatusCode::OK, layout(&title, "", &body, &self.home, &self.hub)))
     }
 
     fn missing(&self) -> Answer {
@@ -148,24 +125,16 @@ impl Route {
             Mood::BusyAtFirst => !self.asked_before.swap(true, Ordering::Relaxed),
         };
         if busy {
-            let mut answer = Answer::plain(
-                StatusCode::TOO_MANY_REQUESTS,
-                "please ask again in a second\n",
-            );
-            answer
-                .headers
-                .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            let mut answer =
+                Answer::plain(StatusCode::TOO_MANY_REQUESTS, "please ask again in a second\n");
+            answer.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             return answer;
         }
         let mut answer = self.answer.clone();
         if let Some(gzip) = answer.gzip.take() {
-            answer
-                .headers
-                .insert(VARY, HeaderValue::from_static("accept-encoding"));
+            answer.headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
             if accepts_gzip(headers) {
-                answer
-                    .headers
-                    .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                answer.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 answer.body = gzip;
             }
         }
@@ -176,28 +145,15 @@ impl Route {
 impl Answer {
     fn new(status: StatusCode, media_type: HeaderValue, body: impl Into<Bytes>) -> Self {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, media_type)]);
-        Self {
-            status,
-            headers,
-            body: body.into(),
-            gzip: None,
-        }
+        Self { status, headers, body: body.into(), gzip: None }
     }
 
     fn plain(status: StatusCode, body: &'static str) -> Self {
-        Self::new(
-            status,
-            HeaderValue::from_static("text/plain; charset=utf-8"),
-            body,
-        )
+        Self::new(status, HeaderValue::from_static("text/plain; charset=utf-8"), body)
     }
 
     fn html(status: StatusCode, body: String) -> Self {
-        Self::new(
-            status,
-            HeaderValue::from_static("text/html; charset=utf-8"),
-            body,
-        )
+        Self::new(status, HeaderValue::from_static("text/html; charset=utf-8"), body)
     }
 }
 
@@ -237,10 +193,7 @@ async fn respond(
     request: &hyper::Request<Incoming>,
 ) -> Response<NotedBody> {
     let host = text(request.headers(), &HOST);
-    let path = request
-        .uri()
-        .path_and_query()
-        .map_or("/", |path| path.as_str());
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let mut answer = site.answer(request, &host, path);
     let underway = ledger.enter(Arrival {
         site: site.name,
@@ -251,26 +204,18 @@ async fn respond(
         status: answer.status.as_u16(),
     });
     if underway.is_none() {
-        answer = Answer::plain(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the lab's ledger is full\n",
-        );
+        answer = Answer::plain(StatusCode::SERVICE_UNAVAILABLE, "the lab's ledger is full\n");
     }
     sleep(THINKING).await;
-    let mut response = Response::new(NotedBody {
-        body: Full::new(answer.body),
-        _underway: underway,
-    });
+    let mut response =
+        Response::new(NotedBody { body: Full::new(answer.body), _underway: underway });
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.headers;
     response
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> String {
-    let value = headers
-        .get(name)
-        .map(HeaderValue::as_bytes)
-        .unwrap_or_default();
+    let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     String::from_utf8_lossy(value).into_owned()
 }
 
@@ -286,23 +231,13 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 
 async fn render(page: &Page, home: &str, hub: &str, addresses: &Addresses) -> io::Result<Answer> {
     let (media_type, body) = match &page.content {
-        Content::Html { title, head, body } => (
-            "text/html",
-            layout(
-                title,
-                &addresses.fill(head),
-                &addresses.fill(body),
-                home,
-                hub,
-            ),
-        ),
+        Content::Html { title, head, body } => {
+            ("text/html", layout(title, &addresses.fill(head), &addresses.fill(body), home, hub))
+        }
         Content::Text { media_type, body } => (*media_type, addresses.fill(body)),
         Content::Redirect { to } => {
             let to = addresses.fill(to);
-            (
-                "text/html",
-                format!("<p>Moved to <a href=\"{to}\">{to}</a></p>\n"),
-            )
+            ("text/html", format!("<p>Moved to <a href=\"{to}\">{to}</a></p>\n"))
         }
     };
     let (charset, body) = match page.charset {
@@ -313,20 +248,14 @@ async fn render(page: &Page, home: &str, hub: &str, addresses: &Addresses) -> io
     let status = StatusCode::from_u16(page.status).map_err(io::Error::other)?;
     let mut answer = Answer::new(status, media_type, body);
     for (name, value) in &page.headers {
-        answer
-            .headers
-            .append(HeaderName::from_static(name), header_value(value)?);
+        answer.headers.append(HeaderName::from_static(name), header_value(value)?);
     }
     if let Content::Redirect { to } = &page.content {
-        answer
-            .headers
-            .insert(LOCATION, header_value(&addresses.fill(to))?);
+        answer.headers.insert(LOCATION, header_value(&addresses.fill(to))?);
     }
     if page.coding == Coding::Gzip {
         let mut packed = Vec::new();
-        GzipEncoder::new(&answer.body[..])
-            .read_to_end(&mut packed)
-            .await?;
+        GzipEncoder::new(&answer.body[..]).read_to_end(&mut packed).await?;
         answer.gzip = Some(packed.into());
     }
     Ok(answer)
@@ -338,9 +267,7 @@ fn header_value(value: &str) -> io::Result<HeaderValue> {
 
 /// ISO 8859-1 holds the first 256 characters; others become a question mark.
 fn latin1(text: &str) -> Vec<u8> {
-    text.chars()
-        .map(|character| u8::try_from(character).unwrap_or(b'?'))
-        .collect()
+    text.chars().map(|character| u8::try_from(character).unwrap_or(b'?')).collect()
 }
 
 impl Body for NotedBody {

@@ -11,20 +11,13 @@ pub(crate) struct Addresses {
 
 impl Addresses {
     pub(crate) fn add(&mut self, name: &str, port: u16) {
-        self.bases.push((
-            format!("{{{name}}}"),
-            format!("http://{name}.localhost:{port}"),
-        ));
+        self.bases.push((format!("{{{name}}}"), format!("http://{name}.localhost:{port}")));
     }
 
     /// Replaces each `{name}` of a known site by its base URL, which has no
     /// slash at its end.
     pub(crate) fn fill(&self, template: &str) -> String {
-        self.bases
-            .iter()
-            .fold(template.to_owned(), |text, (mark, base)| {
-                text.replace(mark, base)
-            })
+        self.bases.iter().fold(template.to_owned(), |text, (mark, base)| text.replace(mark, base))
     }
 }
 
@@ -68,18 +61,9 @@ pub(crate) struct Page {
 
 #[derive(Debug)]
 pub(crate) enum Content {
-    Html {
-        title: &'static str,
-        head: &'static str,
-        body: String,
-    },
-    Text {
-        media_type: &'static str,
-        body: &'static str,
-    },
-    Redirect {
-        to: &'static str,
-    },
+    Html { title: &'static str, head: &'static str, body: String },
+    Text { media_type: &'static str, body: &'static str },
+    Redirect { to: &'static str },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,15 +89,7 @@ pub(crate) enum Mood {
 
 impl Page {
     pub(crate) fn html(path: &'static str, title: &'static str, body: &str) -> Self {
-        Self::new(
-            path,
-            200,
-            Content::Html {
-                title,
-                head: "",
-                body: body.to_owned(),
-            },
-        )
+        Self::new(path, 200, Content::Html { title, head: "", body: body.to_owned() })
     }
 
     pub(crate) fn text(path: &'static str, media_type: &'static str, body: &'static str) -> Self {
@@ -279,12 +255,5 @@ const fn duty(
     why: &'static str,
     clause: &'static str,
 ) -> Duty {
-    Duty {
-        path,
-        fetch,
-        index,
-        whom: Whom::Everyone,
-        why,
-        clause,
-    }
+    Duty { path, fetch, index, whom: Whom::Everyone, why, clause }
 }

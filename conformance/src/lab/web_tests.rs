@@ -10,13 +10,7 @@ use super::raw_client::{get, send, split};
 use super::{Expectations, Lab, Request, judge};
 
 fn base(expectations: &Expectations, site: &str) -> String {
-    expectations
-        .sites
-        .iter()
-        .find(|info| info.name == site)
-        .unwrap()
-        .base_url
-        .clone()
+    expectations.sites.iter().find(|info| info.name == site).unwrap().base_url.clone()
 }
 
 /// Site, path, status, a piece of the head and a piece of the body, in which
@@ -89,20 +83,12 @@ async fn pages_answer_as_described() {
         assert_eq!(answer.status, status, "{line}");
         assert!(answer.head.contains(head), "{line}: {}", answer.head);
         assert!(answer.text().contains(&body), "{line}: {}", answer.text());
-        assert!(
-            !answer.text().contains("{town}"),
-            "{line}: an unfilled link"
-        );
+        assert!(!answer.text().contains("{town}"), "{line}: an unfilled link");
         asked.push((site.to_owned(), path.to_owned(), status));
     }
     let ledger = lab.stop().await;
-    let noted = |request: &Request| {
-        (
-            request.site.clone(),
-            request.path_and_query.clone(),
-            request.status,
-        )
-    };
+    let noted =
+        |request: &Request| (request.site.clone(), request.path_and_query.clone(), request.status);
     assert_eq!(ledger.iter().map(noted).collect::<Vec<_>>(), asked);
     for request in &ledger {
         assert!(request.done_us.unwrap() >= request.at_us + 10_000);
@@ -125,36 +111,20 @@ async fn gzip_is_for_those_who_take_it() {
         ("", false),
     ] {
         let answer = get(&url, accepts).await;
-        assert_eq!(
-            answer.header("content-encoding").is_some(),
-            coded,
-            "{accepts:?}"
-        );
+        assert_eq!(answer.header("content-encoding").is_some(), coded, "{accepts:?}");
         let mut plain = answer.body.clone();
         if coded {
             plain.clear();
-            GzipDecoder::new(&answer.body[..])
-                .read_to_end(&mut plain)
-                .await
-                .unwrap();
+            GzipDecoder::new(&answer.body[..]).read_to_end(&mut plain).await.unwrap();
         }
-        assert!(
-            String::from_utf8(plain)
-                .unwrap()
-                .contains("almanac of 1688"),
-            "{accepts:?}"
-        );
+        assert!(String::from_utf8(plain).unwrap().contains("almanac of 1688"), "{accepts:?}");
     }
 }
 
 #[tokio::test]
 async fn the_old_charset_is_real() {
     let lab = Lab::start().await.unwrap();
-    let answer = get(
-        &format!("{}/hours", base(&lab.expectations(), "library")),
-        "",
-    )
-    .await;
+    let answer = get(&format!("{}/hours", base(&lab.expectations(), "library")), "").await;
     assert!(String::from_utf8(answer.body.clone()).is_err());
     let word: &[u8] = b"biblioth\xE8que";
     assert!(answer.body.windows(word.len()).any(|window| window == word));
@@ -165,10 +135,7 @@ async fn the_counter_is_busy_once() {
     let lab = Lab::start().await.unwrap();
     let url = format!("{}/tickets", base(&lab.expectations(), "theatre"));
     let first = get(&url, "").await;
-    assert_eq!(
-        (first.status, first.header("retry-after")),
-        (429, Some("1"))
-    );
+    assert_eq!((first.status, first.header("retry-after")), (429, Some("1")));
     assert_eq!(get(&url, "").await.status, 200);
     assert_eq!(get(&url, "").await.status, 200);
 }
@@ -193,22 +160,10 @@ async fn other_hosts_and_methods_are_turned_away_and_noted() {
     let port = authority.rsplit_once(':').unwrap().1;
     let cases = [
         (format!("GET / HTTP/1.1\r\nHost: {other}\r\n\r\n"), 421),
-        (
-            format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"),
-            421,
-        ),
+        (format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"), 421),
         ("GET / HTTP/1.0\r\n\r\n".to_owned(), 421),
-        (
-            format!(
-                "GET / HTTP/1.1\r\nHost: {}\r\n\r\n",
-                authority.to_uppercase()
-            ),
-            200,
-        ),
-        (
-            format!("POST / HTTP/1.1\r\nHost: {authority}\r\nContent-Length: 0\r\n\r\n"),
-            405,
-        ),
+        (format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", authority.to_uppercase()), 200),
+        (format!("POST / HTTP/1.1\r\nHost: {authority}\r\nContent-Length: 0\r\n\r\n"), 405),
         (format!("HEAD / HTTP/1.1\r\nHost: {authority}\r\n\r\n"), 200),
     ];
     for (head, status) in &cases {
@@ -216,12 +171,7 @@ async fn other_hosts_and_methods_are_turned_away_and_noted() {
         assert_eq!(answer.status, *status, "{head}");
         assert!(!head.starts_with("HEAD") || answer.body.is_empty());
     }
-    let noted: Vec<u16> = lab
-        .stop()
-        .await
-        .iter()
-        .map(|request| request.status)
-        .collect();
+    let noted: Vec<u16> = lab.stop().await.iter().map(|request| request.status).collect();
     assert_eq!(noted, cases.map(|(_, status)| status));
 }
 
@@ -237,10 +187,7 @@ async fn overlapping_requests_show_in_the_ledger() {
         let most = in_flight.entry(request.site).or_default();
         *most = request.in_flight.max(*most);
     }
-    assert_eq!(
-        in_flight,
-        BTreeMap::from([("bakery".to_owned(), 2), ("clinic".to_owned(), 1)])
-    );
+    assert_eq!(in_flight, BTreeMap::from([("bakery".to_owned(), 2), ("clinic".to_owned(), 1)]));
 }
 
 #[tokio::test]
@@ -267,18 +214,12 @@ async fn a_stopped_lab_no_longer_listens() {
     let seed = lab.seed().to_owned();
     lab.stop().await;
     let port: u16 = split(&seed).0.rsplit_once(':').unwrap().1.parse().unwrap();
-    assert!(
-        tokio::net::TcpStream::connect(("127.0.0.1", port))
-            .await
-            .is_err()
-    );
+    assert!(tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err());
 }
 
 /// The links of a page as written, those in comments and scripts included.
 fn hrefs(page: &str) -> impl Iterator<Item = &str> {
-    page.split("href=\"")
-        .skip(1)
-        .filter_map(|rest| rest.split('"').next())
+    page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next())
 }
 
 /// Resolves the few shapes of reference that the lab uses.
@@ -292,10 +233,7 @@ fn resolve(page_url: &str, base_href: Option<&str>, reference: &str) -> String {
     } else if reference.starts_with('/') {
         format!("http://{authority}{reference}")
     } else {
-        format!(
-            "http://{authority}{}{reference}",
-            &path[..=path.rfind('/').unwrap()]
-        )
+        format!("http://{authority}{}{reference}", &path[..=path.rfind('/').unwrap()])
     }
 }
 
@@ -312,11 +250,8 @@ async fn the_duty_tables_fit_the_links() {
             site.crawl_delay_ms = None;
         }
         let mut named = BTreeSet::from([lab.seed().to_owned()]);
-        let robots: Vec<&String> = expectations
-            .sites
-            .iter()
-            .flat_map(|site| &site.robots)
-            .collect();
+        let robots: Vec<&String> =
+            expectations.sites.iter().flat_map(|site| &site.robots).collect();
         named.extend(robots.iter().map(|url| url.to_string()));
         let pages = expectations.must_fetch.iter().map(|expect| &expect.url);
         let pages = pages.filter(|url| !robots.contains(url));
@@ -324,33 +259,18 @@ async fn the_duty_tables_fit_the_links() {
             let answer = get(url, "").await;
             named.extend(answer.header("location").map(|to| resolve(url, None, to)));
             let text = answer.text();
-            let base = text
-                .split("<base href=\"")
-                .nth(1)
-                .and_then(|rest| rest.split('"').next());
+            let base = text.split("<base href=\"").nth(1).and_then(|rest| rest.split('"').next());
             let links = hrefs(&text)
                 .filter(|link| !link.starts_with("mailto:") && !link.starts_with("javascript:"));
             named.extend(links.map(|link| resolve(url, base, link)));
         }
         for expect in &expectations.must_fetch {
-            assert!(
-                named.contains(&expect.url),
-                "{agent}: nothing names {}",
-                expect.url
-            );
+            assert!(named.contains(&expect.url), "{agent}: nothing names {}", expect.url);
         }
         let said = |url: &str| {
-            let listed = expectations
-                .must_fetch
-                .iter()
-                .chain(&expectations.may_fetch);
-            listed
-                .chain(&expectations.refused_addresses)
-                .any(|expect| expect.url == url)
-                || expectations
-                    .must_not_fetch
-                    .iter()
-                    .any(|ban| ban.covers(url))
+            let listed = expectations.must_fetch.iter().chain(&expectations.may_fetch);
+            listed.chain(&expectations.refused_addresses).any(|expect| expect.url == url)
+                || expectations.must_not_fetch.iter().any(|ban| ban.covers(url))
         };
         for url in named.iter().filter(|url| !url.ends_with("/plays/")) {
             assert!(said(url), "{agent}: nothing is said of {url}");
@@ -368,11 +288,7 @@ async fn the_duty_tables_fit_the_links() {
 async fn searches_and_snippets_speak_of_real_pages() {
     let lab = Lab::start().await.unwrap();
     let expectations = lab.expectations();
-    let indexed: BTreeSet<&str> = expectations
-        .indexed
-        .iter()
-        .map(|it| it.url.as_str())
-        .collect();
+    let indexed: BTreeSet<&str> = expectations.indexed.iter().map(|it| it.url.as_str()).collect();
     for search in &expectations.searches {
         for url in &search.finds {
             assert!(indexed.contains(url.as_str()), "{url}");
@@ -386,20 +302,12 @@ async fn searches_and_snippets_speak_of_real_pages() {
             );
         }
         for url in &search.never {
-            assert!(
-                expectations.withholds(url),
-                "{:?} must not find {url}",
-                search.query
-            );
+            assert!(expectations.withholds(url), "{:?} must not find {url}", search.query);
         }
     }
     for snippet in &expectations.snippets {
         assert!(indexed.contains(snippet.url.as_str()), "{}", snippet.url);
         let page = get(&snippet.url, "").await.text();
-        assert!(
-            snippet.never.iter().all(|phrase| page.contains(phrase)),
-            "{}",
-            snippet.url
-        );
+        assert!(snippet.never.iter().all(|phrase| page.contains(phrase)), "{}", snippet.url);
     }
 }

@@ -59,16 +59,14 @@ pub(crate) struct DataArgs {
 }
 
 #[derive(Args, Clone, Debug, Default)]
-#[command(
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
     comity crawl example.org --contact me@example.org\n      \
     the whole host, one request every two seconds\n  \
     comity crawl https://example.org/docs/ --scope prefix --max-pages 500 --contact me@example.org\n      \
     one directory, 500 pages at most\n  \
     comity crawl http://localhost:8000/ --allow-network 127.0.0.0/8 --interval 0s\n      \
     a site on this machine, without pauses\n\n\
-    Ctrl-C stops cleanly, a second one at once. The same command again goes on."
-)]
+    Ctrl-C stops cleanly, a second one at once. The same command again goes on.")]
 pub(crate) struct CrawlArgs {
     /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run
     #[arg(value_name = "SEED")]
@@ -188,12 +186,10 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
     comity robots https://example.org/ /private/page\n  \
     comity robots robots.txt --agent Googlebot --agent otherbot /a /b\n  \
-    curl -s https://example.org/robots.txt | comity robots - /a"
-)]
+    curl -s https://example.org/robots.txt | comity robots - /a")]
 pub(crate) struct RobotsArgs {
     /// A URL of the site, a file, or - for standard input
     #[arg(value_name = "URL-OR-FILE")]

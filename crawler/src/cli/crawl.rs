@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use comity_compliance::{ScopeKind, Timestamp};
+use comity_compliance::ScopeKind;
 use comity_storage::{Opening, Stats};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -105,7 +105,8 @@ fn refuse_anonymous(settings: &Settings) -> Result<(), Usage> {
     if !settings.lacks_contact() {
         return Ok(());
     }
-    let remedy = if settings.scope == ScopeKind::Any { " (also because the scope is any)" } else { "" };
+    let remedy =
+        if settings.scope == ScopeKind::Any { " (also because the scope is any)" } else { "" };
     Err(Usage(format!(
         "a crawl of other people's sites needs a way for them to reach you{remedy}: give \
          --contact https://example.org/our-crawler or --contact you@example.org, or set \
@@ -115,8 +116,8 @@ fn refuse_anonymous(settings: &Settings) -> Result<(), Usage> {
 }
 
 pub(super) fn transport(settings: &Settings, clock: &Clock) -> anyhow::Result<HttpTransport> {
-    let config = settings.net.transport_config(&settings.identity);
-    HttpTransport::new(config, clock.clone()).context("could not set up the network")
+    HttpTransport::new(settings.net.http_config(&settings.identity), clock.clone())
+        .context("could not set up the network")
 }
 
 pub(super) fn open_index(settings: &Settings) -> anyhow::Result<Option<IndexWriter>> {
@@ -132,7 +133,9 @@ pub(super) fn stop_on_ctrl_c() -> CancellationToken {
     let token = stop.clone();
     tokio::spawn(async move {
         stop_asked().await;
-        progress::say("stopping: requests under way are finished, then the crawl can go on later. Ctrl-C again stops at once");
+        progress::say(
+            "stopping: requests under way are finished, then the crawl can go on later. Ctrl-C again stops at once",
+        );
         token.cancel();
         stop_asked().await;
         std::process::exit(130);
@@ -266,7 +269,10 @@ impl Summary<'_> {
         terminal.line(terminal.paint(Tone::Title, self.ending()));
         row("fetched", self.fetched());
         if self.settings.index {
-            row("indexed", format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)));
+            row(
+                "indexed",
+                format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
+            );
         }
         row("refused", by_reason(&counts.refused));
         if !counts.failed.is_empty() {
@@ -278,7 +284,14 @@ impl Summary<'_> {
         if !counts.dropped_links.is_empty() {
             row("links", format!("not followed {}", by_reason(&counts.dropped_links)));
         }
-        row("known", format!("{}, {} queued", plural(self.stats.known, "URL", "URLs"), grouped(self.stats.queued)));
+        row(
+            "known",
+            format!(
+                "{}, {} queued",
+                plural(self.stats.known, "URL", "URLs"),
+                grouped(self.stats.queued)
+            ),
+        );
         for trouble in troubles.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             terminal.line(format_args!("  {}", terminal.paint(Tone::Bad, trouble)));
         }
@@ -328,14 +341,8 @@ impl Summary<'_> {
         if self.progress.counts.indexed > 0 {
             terminal.line(format_args!("Search it: comity search WORDS{flag}"));
         }
-        terminal.line(format_args!("Ask why:   comity explain URL{flag}   (all decisions: {data}/audit.jsonl)"));
-    }
-}
-
-/// The instant of an ending, for callers that print their own summary.
-pub(super) fn waits_until(ended: End) -> Option<Timestamp> {
-    match ended {
-        End::Waits(until) => Some(until),
-        End::Done | End::PageLimit | End::Stopped => None,
+        terminal.line(format_args!(
+            "Ask why:   comity explain URL{flag}   (all decisions: {data}/audit.jsonl)"
+        ));
     }
 }

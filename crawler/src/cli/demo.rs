@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use comity_conformance::lab::{DEMO_AGENT, Expectations, Lab, Report, judge};
+use comity_conformance::{DEMO_AGENT, Expectations, Lab, Report, judge};
 use comity_storage::{EngineKind, Opening};
 
 use super::args::DemoArgs;
@@ -125,7 +125,9 @@ impl Events {
         move |event| {
             let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
-                Event::Fetched { url, status: _, withheld: None } => lists.indexed.push(url.to_string()),
+                Event::Fetched { url, status: _, withheld: None } => {
+                    lists.indexed.push(url.to_string())
+                }
                 Event::Fetched { url, status, withheld: Some(why) } => {
                     lists.withheld.push(format!("{url}  {why} (status {status})"));
                 }
@@ -177,7 +179,8 @@ fn show_searches(
         terminal.line(format_args!("  \"{}\": {results}", search.query));
         for hit in found.hits {
             terminal.line(format_args!("      {}", hit.url));
-            let snippet = hit.snippet.map_or("(no snippet: the page forbids it)".into(), |s| s.text);
+            let snippet =
+                hit.snippet.map_or("(no snippet: the page forbids it)".into(), |s| s.text);
             terminal.line(format_args!("        {}", terminal.paint(Tone::Faint, snippet)));
         }
     }

@@ -208,16 +208,26 @@ impl Page<'_> {
         match &parts.copy {
             None => self.row("robots.txt", "no good answer yet"),
             Some(copy) => {
-                let what = copy.body.as_ref().map_or("no file".into(), |body| {
-                    format!("a file of {} bytes", body.len())
-                });
+                let what = copy
+                    .body
+                    .as_ref()
+                    .map_or("no file".into(), |body| format!("a file of {} bytes", body.len()));
                 let (answer, at, fresh) = (&copy.cause, copy.fetched_at, copy.fresh_until);
-                self.row("robots.txt", format_args!("{what} ({answer}) of {at}, fresh until {fresh}"));
+                self.row(
+                    "robots.txt",
+                    format_args!("{what} ({answer}) of {at}, fresh until {fresh}"),
+                );
             }
         }
         if let Some(run) = &parts.failing {
-            let (cause, since, attempts, retry) = (&run.cause, run.since, run.attempts, run.retry_at);
-            self.row("", format_args!("fails since {since}, {attempts} in a row: {cause}; tried again at {retry}"));
+            let (cause, since, attempts, retry) =
+                (&run.cause, run.since, run.attempts, run.retry_at);
+            self.row(
+                "",
+                format_args!(
+                    "fails since {since}, {attempts} in a row: {cause}; tried again at {retry}"
+                ),
+            );
         }
     }
 
@@ -231,9 +241,15 @@ impl Page<'_> {
             Via::Canonical => "as a canonical URL",
             Via::Sitemap => "in a sitemap",
         };
-        self.row("found", format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)));
+        self.row(
+            "found",
+            format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)),
+        );
         if let Some(reason) = &page.noted {
-            self.row("not queued", format_args!("{reason}: the link may not be followed; another link may lead there"));
+            self.row(
+                "not queued",
+                format_args!("{reason}: the link may not be followed; another link may lead there"),
+            );
         }
         match &page.last {
             None => self.row("last visit", "none yet"),
@@ -272,7 +288,10 @@ impl Page<'_> {
 
     fn fetched(&self, at: Timestamp, fetched: &Fetched) {
         let cut = if fetched.truncated { ", cut at the size limit" } else { "" };
-        self.row("last visit", format_args!("{at}: status {}, {} bytes{cut}", fetched.status, fetched.bytes));
+        self.row(
+            "last visit",
+            format_args!("{at}: status {}, {} bytes{cut}", fetched.status, fetched.bytes),
+        );
         if let Some(title) = &fetched.title {
             self.row("title", title);
         }
@@ -281,7 +300,8 @@ impl Page<'_> {
             self.row("directives", "none");
         }
         for (i, directive) in fetched.directives.iter().enumerate() {
-            let agent = directive.agent.as_deref().map_or(String::new(), |name| format!(", for {name}"));
+            let agent =
+                directive.agent.as_deref().map_or(String::new(), |name| format!(", for {name}"));
             let name = if i == 0 { "directives" } else { "" };
             self.row(name, format_args!("{} (from {}{agent})", directive.rule, directive.source));
         }

@@ -3,20 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use comity_storage::{EngineKind, LocalStore, OpenOptions, Store as _};
+use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Store as _};
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::crawl::load_config;
 use crate::settings::{Settings, StoreSettings};
 
-pub(super) type AnyStore = LocalStore;
+pub(super) type AnyStore = LocalStore<Box<dyn Engine>>;
 
 /// Opens a store, making it if it is not there.
 pub(super) fn store(settings: &StoreSettings, clock: &Clock) -> anyhow::Result<AnyStore> {
     let options = OpenOptions { cache_bytes: settings.cache_bytes, ..OpenOptions::default() };
-    let opened =
-        comity_storage::open(&settings.data, settings.engine, settings.durability, clock.now(), options);
+    let opened = comity_storage::open(
+        &settings.data,
+        settings.engine,
+        settings.durability,
+        clock.now(),
+        options,
+    );
     Ok(opened?)
 }
 

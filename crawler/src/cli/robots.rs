@@ -83,13 +83,17 @@ impl Subject {
     fn of_file(name: &str) -> anyhow::Result<Self> {
         let mut body = Vec::new();
         if name == "-" {
-            std::io::stdin().lock().read_to_end(&mut body).context("could not read standard input")?;
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut body)
+                .context("could not read standard input")?;
         } else {
             body = std::fs::read(name).with_context(|| format!("could not read {name}"))?;
         }
         let numbers = RobotsNumbers::DOCUMENTED;
         let body = cut(&body, numbers.max_bytes).to_vec();
-        let outcome = RobotsOutcome::File { body, cause: "a file".into(), fresh_for: numbers.fresh };
+        let outcome =
+            RobotsOutcome::File { body, cause: "a file".into(), fresh_for: numbers.fresh };
         Ok(Self { name: name.into(), base: Url::parse(SOME_ORIGIN)?, outcome })
     }
 
@@ -106,7 +110,7 @@ impl Subject {
         let clock = Clock::real();
         let transport = crawl::transport(&settings, &clock)?;
         let policy = Policy::default();
-        let limits = settings.net.limits.with_body_bytes(policy.robots.max_bytes);
+        let limits = settings.net.limits.with_body_bytes(policy.robots.max_bytes + 1);
         let terms = Terms { limits, accept: Accept::Robots, ..Terms::default() };
         let outcome = fetch_once(&transport, &clock, &policy, &terms, &origin).await;
         Ok(Self { name: origin.robots_url().into(), base, outcome })
@@ -178,7 +182,14 @@ struct Row {
 impl Row {
     fn judge(outcome: &RobotsOutcome, policy: Preset, agent: &ProductToken, url: &Url) -> Self {
         let (url, agent) = (url.clone(), agent.clone());
-        let plain = |access| Row { url: url.clone(), agent: agent.clone(), access, line: None, rule: None, group: None };
+        let plain = |access| Row {
+            url: url.clone(),
+            agent: agent.clone(),
+            access,
+            line: None,
+            rule: None,
+            group: None,
+        };
         let body = match outcome {
             RobotsOutcome::File { body, .. } => body,
             RobotsOutcome::NoFile { .. } => return plain(Some(Access::Allow)),
@@ -213,7 +224,11 @@ impl Row {
                 None => "robots.txt cannot be reached".into(),
             },
         };
-        terminal.line(format_args!("  {word} {}{agent}  {}", self.url, terminal.paint(Tone::Faint, why)));
+        terminal.line(format_args!(
+            "  {word} {}{agent}  {}",
+            self.url,
+            terminal.paint(Tone::Faint, why)
+        ));
     }
 
     fn as_json(&self) -> Value {

@@ -22,7 +22,7 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         return Ok(Exit::Done);
     }
     for hit in &found.hits {
-        let title = hit.title.as_deref().unwrap_or(&hit.url);
+        let title = if hit.title.is_empty() { &hit.url } else { &hit.title };
         terminal.line(terminal.paint(Tone::Title, title));
         terminal.line(terminal.paint(Tone::Good, &hit.url));
         if let Some(text) = snippet(hit, terminal) {

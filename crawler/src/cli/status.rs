@@ -63,7 +63,8 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         terminal.json(&json!({ "running": false, "next_due": next, "store": stats_json(&stats) }));
         return Ok(Exit::Done);
     }
-    terminal.line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
+    terminal
+        .line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
     rows(terminal, &stats);
     let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
     match next {
@@ -104,7 +105,10 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     );
     terminal.line(terminal.paint(Tone::Title, title));
     row("fetched", grouped(counts.fetched));
-    row("indexed", format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)));
+    row(
+        "indexed",
+        format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
+    );
     row("refused", by_reason(&counts.refused));
     row("failed", by_reason(&counts.failed));
     row("queued", grouped(progress.queued));

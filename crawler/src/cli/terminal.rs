@@ -84,7 +84,8 @@ pub(super) fn megabytes(bytes: u64) -> String {
 pub(super) fn duration(time: Duration) -> String {
     let secs = time.as_secs();
     match secs {
-        0..=9 => format!("{:.1} s", time.as_secs_f64()),
+        0..=9 if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
+        0..=9 => format!("{secs} s"),
         10..=59 => format!("{secs} s"),
         60..=3599 => format!("{} min {} s", secs / 60, secs % 60),
         3600..=86_399 => format!("{} h {} min", secs / 3600, secs / 60 % 60),
@@ -113,7 +114,7 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
-        for (secs, text) in [(4, "4.0 s"), (59, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")] {
+        for (secs, text) in [(4, "4 s"), (59, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")] {
             assert_eq!(duration(Duration::from_secs(secs)), text);
         }
         assert_eq!(by_reason(&BTreeMap::new()), "0");

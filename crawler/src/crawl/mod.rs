@@ -7,8 +7,9 @@
 mod audit;
 mod budget;
 mod gates;
-mod report;
+mod publish;
 mod reply;
+mod report;
 mod robots;
 mod saved;
 mod sinks;
@@ -17,6 +18,7 @@ mod visit;
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use comity_compliance::{Answer, Grounds, Scope, Site, SitePace, Timestamp};
@@ -29,7 +31,6 @@ use url::Url;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
 pub use self::saved::{load_config, save_config};
-pub(crate) use self::sinks::directives_of;
 
 use self::audit::{Audit, Line, instant};
 use self::budget::Budget;
@@ -41,6 +42,7 @@ use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
 use crate::page::ScanLimits;
 use crate::settings::Settings;
+use crate::urls::TrapLimits;
 
 /// A crawl that cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -86,11 +88,14 @@ struct Context<S, T> {
     page_terms: Terms,
     robots_terms: Terms,
     scan_limits: ScanLimits,
+    trap_limits: TrapLimits,
     /// A lease must have this much time left when a request starts.
     longest_request: Duration,
     store: S,
     transport: T,
     clock: Clock,
+    /// Workers at work.
+    active: AtomicUsize,
     /// When this process took over the store, if an earlier one had it: a request of that one may
     /// have been under way until then.
     taken_over_at: Option<Timestamp>,
@@ -146,15 +151,22 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         let keeps_files = settings.store.engine != comity_storage::EngineKind::Memory;
         let audit = keeps_files.then(|| Audit::open(&settings.store.data)).transpose();
         let limits = settings.net.limits;
-        let robots_limits = limits.with_body_bytes(settings.policy.robots.max_bytes);
+        // One byte more than is used: it shows that there was more.
+        let robots_limits = limits.with_body_bytes(settings.policy.robots.max_bytes + 1);
         let context = Context {
             scope: Scope::new(settings.scope, &settings.seeds),
             page_terms: Terms { limits, ..Terms::default() },
-            robots_terms: Terms { limits: robots_limits, accept: Accept::Robots, ..Terms::default() },
+            robots_terms: Terms {
+                limits: robots_limits,
+                accept: Accept::Robots,
+                ..Terms::default()
+            },
             scan_limits: ScanLimits::default(),
+            trap_limits: TrapLimits::default(),
             longest_request: longest_request(&limits),
             taken_over_at: resumed.then_some(now),
             ceilings: Ceilings::new(settings.ceilings),
+            active: AtomicUsize::new(0),
             gates: Gates::default(),
             robots: RobotsBook::default(),
             budget: Budget::new(settings.max_pages, store.stats().fetched),
@@ -223,6 +235,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
                 return Ok(End::Stopped);
             }
             self.start_workers(workers).await?;
+            context.active.store(workers.len(), Ordering::Relaxed);
             if workers.is_empty()
                 && let Some(end) = context.end()
             {
@@ -375,7 +388,14 @@ impl<S, T> Context<S, T> {
     ) {
         let Some(audit) = &self.audit else { return };
         let at = instant(self.clock.now());
-        audit.write(&Line { at, url: url.as_str(), what, why, evidence, until: until.map(instant) });
+        audit.write(&Line {
+            at,
+            url: url.as_str(),
+            what,
+            why,
+            evidence,
+            until: until.map(instant),
+        });
     }
 }
 
@@ -390,9 +410,7 @@ impl<S, T: Transport> Context<S, T> {
         let fetched = self.through_ceilings(grounds, terms).await;
         let now = self.clock.now();
         let answer = match &fetched {
-            Ok(reply) => {
-                Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now))
-            }
+            Ok(reply) => Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now)),
             Err(_) => Answer::Unanswered,
         };
         let at = fetched.as_ref().map_or(now, |reply| reply.head_at);
@@ -423,7 +441,7 @@ impl<S: Store, T> Watch<S, T> {
             counts: self.context.reporter.counts(),
             queued: stats.queued,
             known: stats.known,
-            sites_active: self.context.gates.busy(),
+            sites_active: self.context.active.load(Ordering::Relaxed),
             next_due_ms: self.context.store.next_ready().map(Timestamp::as_millis),
             seconds: now.since(started).as_secs_f64(),
         }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use comity_compliance::Timestamp;
-use comity_compliance::dates::parse_retry_after;
+use comity_compliance::{Timestamp, parse_retry_after};
 use hyper::HeaderMap;
 
 /// All lines of a header joined by commas, as text; a byte that is no text is replaced.
 pub(super) fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
-    let mut lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    let mut lines =
+        headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let first = lines.next()?.into_owned();
     Some(lines.fold(first, |joined, line| joined + ", " + &line))
 }

@@ -3,13 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use comity_compliance::Timestamp;
-use comity_compliance::directives::{Directive, Directives, Rule, Source};
-use comity_compliance::publication::Publication;
-use comity_storage::{Outcome, OutboxEntry, PageRecord, Payload, Store};
+use comity_compliance::{Directive, Directives, Publication, Rule, Source, Timestamp};
+use comity_storage::{OutboxEntry, PageRecord, Payload, Store};
 
-use super::{Context, CrawlError};
-use crate::index::{IndexChange, IndexWriter, document_key};
+use super::{Context, CrawlError, publish};
+use crate::index::{IndexChange, IndexWriter};
 
 /// The one who feeds the index.
 pub(super) struct IndexFeed {
@@ -72,11 +70,17 @@ impl IndexFeed {
         let done = tokio::task::spawn_blocking(move || {
             work(&mut writer.lock().unwrap_or_else(PoisonError::into_inner))
         });
-        done.await.map_err(|panic| CrawlError::Worker(panic.to_string()))?.map_err(CrawlError::Index)
+        done.await
+            .map_err(|panic| CrawlError::Worker(panic.to_string()))?
+            .map_err(CrawlError::Index)
     }
 
     /// Withdraws pages whose unavailable_after has passed (RM-031).
-    async fn sweep<S: Store, T>(&self, context: &Context<S, T>, now: Timestamp) -> Result<(), CrawlError> {
+    async fn sweep<S: Store, T>(
+        &self,
+        context: &Context<S, T>,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
         loop {
             let due = context.store.due_reviews(now, BATCH).await?;
             if due.is_empty() {
@@ -94,7 +98,7 @@ fn change(entry: OutboxEntry) -> Option<IndexChange> {
     let seq = entry.seq;
     match entry.payload {
         Payload::Bytes(bytes) => {
-            let change = IndexChange::from_bytes(&bytes);
+            let change = publish::from_bytes(&bytes);
             if change.is_none() {
                 tracing::warn!(seq, "an outbox entry could not be read; it is dropped");
             }
@@ -111,7 +115,7 @@ fn change(entry: OutboxEntry) -> Option<IndexChange> {
 fn review(page: &PageRecord, now: Timestamp) -> (Option<Vec<u8>>, Option<Timestamp>) {
     match Publication::of(&directives_of(page), now) {
         Publication::BareUrl(_) | Publication::Nothing(_) => {
-            (IndexChange::Withdraw { key: document_key(&page.url) }.to_bytes(), None)
+            (publish::to_bytes(&publish::withdraw(&page.url)), None)
         }
         publication @ (Publication::Full(_) | Publication::EmbeddedOnly(_)) => {
             (None, publication.until().filter(|until| *until > now))
@@ -120,8 +124,8 @@ fn review(page: &PageRecord, now: Timestamp) -> (Option<Vec<u8>>, Option<Timesta
 }
 
 /// The directives that a page record keeps, as compliance knows them.
-pub(super) fn directives_of(page: &PageRecord) -> Directives {
-    let Some((_, Outcome::Fetched(fetched))) = &page.last else { return Directives::default() };
+fn directives_of(page: &PageRecord) -> Directives {
+    let Some((_, fetched)) = page.last_fetch() else { return Directives::default() };
     let directives = fetched.directives.iter().filter_map(|kept| {
         Some(Directive {
             rule: Rule::from_stored(&kept.rule)?,

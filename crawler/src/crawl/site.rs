@@ -5,12 +5,17 @@
 
 use std::sync::Arc;
 
-use comity_compliance::{Facts, Origin, Refusal, Site, SitePace, Timestamp, Verdict, WaitCause, decide};
-use comity_storage::{AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, SiteReport, Store, StoreError, Visit};
+use comity_compliance::{
+    Facts, Origin, Refusal, Site, SitePace, Timestamp, Verdict, WaitCause, decide,
+};
+use comity_storage::{
+    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, SiteReport, Store, StoreError,
+    Visit,
+};
 use url::Url;
 
+use super::Context;
 use super::report::Event;
-use super::{Context, visit};
 use crate::net::{FetchErrorKind, Transport};
 
 /// What comes after one URL.
@@ -110,7 +115,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
                     let fetched = context.ask(grounds, context.page_terms.clone(), &mut turn).await;
                     self.pace.clone_from(&turn);
                     drop(turn);
-                    let visit = visit::of(&context, page, fetched).await;
+                    let visit = context.visit(&page, fetched).await;
                     if matches!(visit.outcome, Outcome::Fetched(_)) {
                         place.keep();
                     }
@@ -129,10 +134,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     fn refuse(&mut self, page: &PageRecord, reason: &str, evidence: Option<String>) {
-        let evidence_text = evidence.as_deref();
-        self.context.tell(&Event::Refused { url: &page.url, reason, evidence: evidence_text });
-        let outcome = Outcome::Refused { code: reason.into(), evidence };
-        self.visits.push(visit::without_request(page, self.context.clock.now(), outcome));
+        let now = self.context.clock.now();
+        let visit = self.context.refused(page, reason, evidence, now);
+        self.visits.push(visit);
     }
 
     /// Commits what is done; durable when it returns.

@@ -1,297 +1,343 @@
 //! What one request taught, as one [`Visit`]: outcome, found links, what the index may have, and
 //! when the URL is due again.
 
-use comity_compliance::directives::Directives;
-use comity_compliance::links::{Follow, judge_link};
-use comity_compliance::publication::Publication;
-use comity_compliance::{Answer, Timestamp, retry_at};
-use comity_storage::{Fetched, Found, Outcome, PageRecord, Plan, Review, Store, DirectiveNote, Via, Visit};
-use url::Url;
+use std::collections::HashMap;
 
-use super::Context;
-use super::report::Event;
-use crate::index::{Document, IndexChange, document_key};
+use comity_compliance::{
+    Answer, Directive, Directives, Follow, Publication, StatusEffect, Timestamp, judge_link,
+    retry_at,
+};
+use comity_storage::{
+    DirectiveNote, Fetched, Found, Outcome, PageRecord, Plan, Review, Store, Via, Visit,
+};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::reply::{header_text, retry_after};
+use super::report::Event;
+use super::{Context, publish};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
 use crate::urls;
 
-/// A visit that made no request.
-pub(super) fn without_request(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
+/// A visit that taught nothing but its outcome.
+pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
     Visit {
         url: page.url.clone(),
         at,
         outcome,
         next: None,
-        priority: 0,
+        priority: page.priority,
         found: vec![],
         sink: None,
         index_review: Review::Unchanged,
     }
 }
 
-/// The visit that a request made.
-pub(super) async fn of<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: PageRecord,
-    fetched: Result<Reply, FetchError>,
-) -> Visit {
-    let now = context.clock.now();
-    let reply = match fetched {
-        Ok(reply) => reply,
-        Err(error) => return failed(context, &page, &error, now),
-    };
-    context.reporter.count(|counts| counts.wire_bytes += reply.wire_bytes);
-    match (reply.status.as_u16(), header_text(&reply.headers, "location")) {
-        (301 | 302 | 303 | 307 | 308, Some(location)) => {
-            redirected(context, &page, &reply, &location, now)
-        }
-        (200..=299, _) => received(context, page, reply, now).await,
-        (429 | 500..=599, _) => overloaded(context, &page, &reply, now),
-        (status, _) => {
-            let outcome = fetched_outcome(&reply, None, "nothing:http-status");
-            context.tell(&Event::Fetched { url: &page.url, status, withheld: Some("http-status") });
-            Visit { sink: withdraw(&page), ..without_request(&page, now, outcome) }
+impl<S: Store, T: Transport> Context<S, T> {
+    /// The visit that a request made.
+    pub(super) async fn visit(
+        &self,
+        page: &PageRecord,
+        fetched: Result<Reply, FetchError>,
+    ) -> Visit {
+        let now = self.clock.now();
+        let reply = match fetched {
+            Ok(reply) => reply,
+            Err(error) => return self.unanswered(page, &error, now),
+        };
+        self.reporter.count(|counts| counts.wire_bytes += reply.wire_bytes);
+        let status = reply.status.as_u16();
+        let location = header_text(&reply.headers, "location");
+        match (StatusEffect::of(status), location) {
+            (StatusEffect::Withdraw(_), Some(location))
+                if matches!(status, 301 | 302 | 303 | 307 | 308) =>
+            {
+                self.redirected(page, status, &location, now)
+            }
+            (StatusEffect::Read, _) => self.read(page, &reply, now).await,
+            (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why.code(), now),
+            // No request is conditional yet, so 304 answers none of ours.
+            (StatusEffect::Keep | StatusEffect::Stand, _) => {
+                let answer = Answer::of(status, retry_after(&reply.headers, now));
+                let code = if status == 429 { "too-many-requests" } else { "server-error" };
+                self.failed(page, code, format!("status {status}"), answer, now)
+            }
         }
     }
-}
 
-fn failed<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    error: &FetchError,
-    now: Timestamp,
-) -> Visit {
-    let detail = error.in_words();
-    if matches!(error.kind, FetchErrorKind::BlockedAddress { .. }) {
-        let reason = error.kind.code();
-        context.tell(&Event::Refused { url: &page.url, reason, evidence: Some(&detail) });
-        let outcome = Outcome::Refused { code: reason.into(), evidence: Some(detail) };
-        return without_request(page, now, outcome);
+    fn unanswered(&self, page: &PageRecord, error: &FetchError, now: Timestamp) -> Visit {
+        let (code, detail) = (error.kind.code(), error.in_words());
+        if matches!(error.kind, FetchErrorKind::BlockedAddress { .. }) {
+            return self.refused(page, code, Some(detail), now);
+        }
+        self.failed(page, code, detail, Answer::Unanswered, now)
     }
-    failure(context, page, error.kind.code(), detail, Answer::Unanswered, now)
-}
 
-fn overloaded<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    reply: &Reply,
-    now: Timestamp,
-) -> Visit {
-    let answer = Answer::of(reply.status.as_u16(), retry_after(&reply.headers, now));
-    let code = if reply.status.as_u16() == 429 { "too-many-requests" } else { "server-error" };
-    failure(context, page, code, format!("status {}", reply.status.as_u16()), answer, now)
-}
+    /// A visit that made no request, because of a rule.
+    pub(super) fn refused(
+        &self,
+        page: &PageRecord,
+        code: &str,
+        evidence: Option<String>,
+        now: Timestamp,
+    ) -> Visit {
+        let told = evidence.as_deref();
+        self.tell(&Event::Refused { url: &page.url, reason: code, evidence: told });
+        plain(page, now, Outcome::Refused { code: code.into(), evidence })
+    }
 
-fn failure<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    code: &str,
-    detail: String,
-    answer: Answer,
-    now: Timestamp,
-) -> Visit {
-    let next = retry_at(&context.settings.policy, page.attempts.saturating_add(1), answer, now);
-    context.tell(&Event::Failed { url: &page.url, reason: code, detail: &detail, retry_at: next });
-    let outcome = Outcome::Failed { code: code.into(), detail };
-    Visit { next, ..without_request(page, now, outcome) }
-}
+    fn failed(
+        &self,
+        page: &PageRecord,
+        code: &str,
+        detail: String,
+        answer: Answer,
+        now: Timestamp,
+    ) -> Visit {
+        let failures = page.attempts.saturating_add(1);
+        let next = retry_at(&self.settings.policy, failures, answer, now);
+        let url = &page.url;
+        self.tell(&Event::Failed { url, reason: code, detail: &detail, retry_at: next });
+        Visit { next, ..plain(page, now, Outcome::Failed { code: code.into(), detail }) }
+    }
 
-fn redirected<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    reply: &Reply,
-    location: &str,
-    now: Timestamp,
-) -> Visit {
-    context.reporter.count(|counts| counts.redirected += 1);
-    let hops = page.hops.saturating_add(1);
-    let target = page.url.join(location).ok().map(|to| urls::normalise(&to));
-    let target = target.filter(|to| matches!(to.scheme(), "http" | "https"));
-    let (code, detail) = match &target {
-        None => ("bad-redirect", format!("status {} to \"{location:.200}\"", reply.status.as_u16())),
-        Some(to) if hops > context.settings.policy.redirect_hops => {
-            ("too-many-redirects", format!("hop {hops}, to {to}"))
+    fn redirected(&self, page: &PageRecord, status: u16, location: &str, now: Timestamp) -> Visit {
+        self.reporter.count(|counts| counts.redirected += 1);
+        let to = match self.redirect_target(page, location) {
+            Ok(to) => to,
+            Err((code, detail)) => return self.failed(page, code, detail, Answer::Served, now),
+        };
+        self.tell_redirect(&page.url, &to, status);
+        let plan = self.plan(&to, page.depth);
+        let plan = plan.unwrap_or_else(|reason| {
+            self.drop_link(&page.url, &to, reason);
+            Plan::Note { reason: reason.into() }
+        });
+        let found = Found {
+            url: to.clone(),
+            depth: page.depth,
+            hops: page.hops.saturating_add(1),
+            via: Via::Redirect,
+            from: Some(page.url.clone()),
+            at: now,
+            plan,
+        };
+        let sink = withdraw_if_indexed(page);
+        let outcome = Outcome::Redirected { status, to };
+        Visit { found: vec![found], sink, index_review: Review::Never, ..plain(page, now, outcome) }
+    }
+
+    /// Where a redirect leads, or why it leads nowhere (HT-002, HT-012).
+    fn redirect_target(
+        &self,
+        page: &PageRecord,
+        location: &str,
+    ) -> Result<Url, (&'static str, String)> {
+        let shown: String = location.chars().take(200).collect();
+        let to = page.url.join(location).ok().map(|to| urls::normalise(&to));
+        let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
+        let Some(to) = to else { return Err(("bad-redirect", format!("to \"{shown}\""))) };
+        if to == page.url {
+            return Err(("redirect-loop", "to itself".into()));
         }
-        Some(to) if *to == page.url => ("redirect-loop", format!("status {} to itself", reply.status.as_u16())),
-        Some(to) => {
-            let outcome = Outcome::Redirected { status: reply.status.as_u16(), to: to.clone() };
-            let plan = plan_for(context, to, page.depth);
-            let found = Found {
-                url: to.clone(),
-                depth: page.depth,
-                hops,
-                via: Via::Redirect,
-                from: Some(page.url.clone()),
-                at: now,
-                plan: plan.unwrap_or_else(|reason| Plan::Note { reason: reason.into() }),
-            };
-            context.tell_redirect(&page.url, to, reply.status.as_u16());
-            let found = vec![found];
-            let sink = withdraw(page);
-            return Visit { found, sink, ..without_request(page, now, outcome) };
+        if page.hops >= self.settings.policy.redirect_hops {
+            return Err(("too-many-redirects", format!("{} so far, now to {shown}", page.hops)));
         }
-    };
-    context.tell(&Event::Failed { url: &page.url, reason: code, detail: &detail, retry_at: None });
-    without_request(page, now, Outcome::Failed { code: code.into(), detail })
-}
+        Ok(to)
+    }
 
-async fn received<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: PageRecord,
-    reply: Reply,
-    now: Timestamp,
-) -> Visit {
-    let content_type = header_text(&reply.headers, "content-type");
-    let (url, body, limits) = (page.url.clone(), reply.body.clone(), context.scan_limits.clone());
-    // A page of two megabytes takes longer to read than other tasks should wait for.
-    let scanned = tokio::task::spawn_blocking(move || {
-        scan(&body, content_type.as_deref(), &url, &limits)
-    });
-    let scanned = match scanned.await {
-        Ok(scanned) => scanned,
-        Err(panic) => {
+    fn without_content(
+        &self,
+        page: &PageRecord,
+        reply: &Reply,
+        reason: &'static str,
+        now: Timestamp,
+    ) -> Visit {
+        let status = reply.status.as_u16();
+        self.tell(&Event::Fetched { url: &page.url, status, withheld: Some(reason) });
+        let outcome = Outcome::Fetched(fetched(reply, format!("nothing:{reason}")));
+        let sink = withdraw_if_indexed(page);
+        Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
+    }
+
+    async fn read(&self, page: &PageRecord, reply: &Reply, now: Timestamp) -> Visit {
+        let scanned = self.scan(page, reply).await;
+        let directives = self.directives(reply, &scanned, now);
+        let publication = match scanned.kind {
+            PageKind::Html | PageKind::PlainText => Ok(Publication::of(&directives, now)),
+            PageKind::Other => Err("content-type"),
+        };
+        let withheld = match &publication {
+            Ok(publication) => withheld(publication),
+            Err(reason) => Some(*reason),
+        };
+        if !matches!(reply.completeness, Completeness::Whole) {
+            self.reporter.count(|counts| counts.truncated += 1);
+        }
+        let status = reply.status.as_u16();
+        self.tell(&Event::Fetched { url: &page.url, status, withheld });
+        let until = publication.as_ref().ok().and_then(Publication::until);
+        let shown_as = withheld.map_or("full".into(), |reason| format!("nothing:{reason}"));
+        let fetched = Fetched {
+            directives: directives.iter().map(note).collect(),
+            title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
+            ..fetched(reply, shown_as)
+        };
+        Visit {
+            found: self.found_links(page, &scanned, &directives, now),
+            sink: self.sink(page, &scanned, publication.ok(), now),
+            index_review: until.map_or(Review::Never, Review::At),
+            ..plain(page, now, Outcome::Fetched(fetched))
+        }
+    }
+
+    /// Reads a page off the runtime's threads: two megabytes take longer than others should wait.
+    async fn scan(&self, page: &PageRecord, reply: &Reply) -> Page {
+        let content_type = header_text(&reply.headers, "content-type");
+        let (url, body) = (page.url.clone(), reply.body.clone());
+        let limits = self.scan_limits.clone();
+        let scanned = tokio::task::spawn_blocking(move || {
+            scan(&body, content_type.as_deref(), &url, &limits)
+        });
+        scanned.await.unwrap_or_else(|panic| {
             tracing::error!(url = %page.url, %panic, "the page could not be read");
-            Page::default()
+            // Nothing of it is shown, and none of its links is followed.
+            scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits)
+        })
+    }
+
+    /// What the page's rules say for us, headers before tags (R6 to R9).
+    fn directives(&self, reply: &Reply, page: &Page, now: Timestamp) -> Directives {
+        let mut collector = Directives::for_identity(&self.settings.identity, now);
+        for line in reply.headers.get_all("x-robots-tag") {
+            collector.header_line(line.as_bytes());
         }
-    };
-    let directives = directives(context, &reply, &scanned);
-    let publication = Publication::of(&directives, now);
-    let (sink, shown_as, withheld) = match scanned.kind {
-        PageKind::Other => (withdraw(&page), "nothing:content-type".into(), Some("content-type")),
-        PageKind::Html | PageKind::Text => sink(context, &page, &scanned, &publication, now),
-    };
-    if matches!(reply.completeness, Completeness::Truncated) {
-        context.reporter.count(|counts| counts.truncated += 1);
-    }
-    context.tell(&Event::Fetched { url: &page.url, status: reply.status.as_u16(), withheld });
-    let found = links(context, &page, &scanned, &directives, now);
-    let mut fetched = fetched_outcome(&reply, scanned.title.as_deref(), &shown_as);
-    if let Outcome::Fetched(fetched) = &mut fetched {
-        fetched.directives = directives.iter().map(stored).collect();
-    }
-    let index_review = publication.until().map_or(Review::Never, Review::At);
-    Visit { found, sink, index_review, ..without_request(&page, now, fetched) }
-}
-
-/// What the page's rules say for us, headers before tags (R6 to R9).
-fn directives<S, T>(context: &Context<S, T>, reply: &Reply, page: &Page) -> Directives {
-    let mut collector = Directives::for_identity(&context.settings.identity);
-    for line in reply.headers.get_all("x-robots-tag") {
-        collector.header_line(line.as_bytes());
-    }
-    for tag in &page.robots_meta {
-        collector.meta(&tag.name, &tag.content);
-    }
-    collector.finish()
-}
-
-/// The change for the index, what the page may be shown as, and why not in full.
-fn sink<S, T>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    scanned: &Page,
-    publication: &Publication,
-    now: Timestamp,
-) -> (Option<Vec<u8>>, String, Option<&'static str>) {
-    let terms = match publication {
-        Publication::Full(terms) | Publication::EmbeddedOnly(terms) => terms,
-        Publication::BareUrl(withheld) | Publication::Nothing(withheld) => {
-            let reason = withheld.code();
-            return (withdraw(page), format!("nothing:{reason}"), Some(reason));
+        for tag in &page.robots_meta {
+            collector.meta(&tag.name, &tag.content);
         }
-    };
-    let (form, withheld) = match publication {
-        Publication::EmbeddedOnly(_) => ("embedded", Some("embedded-only")),
-        Publication::Full(_) | Publication::BareUrl(_) | Publication::Nothing(_) => ("full", None),
-    };
-    if !context.settings.index {
-        return (None, form.into(), withheld);
+        collector.finish()
     }
-    let document = Document::new(&page.url, scanned, terms, form, now);
-    context.reporter.count(|counts| counts.indexed += u64::from(withheld.is_none()));
-    (IndexChange::Put(Box::new(document)).to_bytes(), form.into(), withheld)
+
+    /// The change for the index. A page that was never fetched before cannot be in it.
+    fn sink(
+        &self,
+        page: &PageRecord,
+        scanned: &Page,
+        publication: Option<Publication>,
+        now: Timestamp,
+    ) -> Option<Vec<u8>> {
+        match publication {
+            Some(publication) if publication.terms().is_some() && self.settings.index => {
+                if matches!(publication, Publication::Full(_)) {
+                    self.reporter.count(|counts| counts.indexed += 1);
+                }
+                publish::to_bytes(&publish::change(&page.url, scanned, &publication, now))
+            }
+            Some(_) | None => withdraw_if_indexed(page),
+        }
+    }
+
+    /// The links of a page that may lead on, each queued or noted with its reason.
+    fn found_links(
+        &self,
+        page: &PageRecord,
+        scanned: &Page,
+        directives: &Directives,
+        now: Timestamp,
+    ) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut places: HashMap<Url, usize> = HashMap::new();
+        let depth = page.depth.saturating_add(1);
+        for link in &scanned.links {
+            let url = urls::normalise(&link.url);
+            let (via, follow) = match link.kind {
+                LinkKind::Hyperlink | LinkKind::Frame => {
+                    (Via::Link, judge_link(directives, &link.rel))
+                }
+                // A redirect is no hyperlink: nofollow does not stop it (AM-62).
+                LinkKind::Refresh => (Via::Refresh, Follow::Yes),
+                LinkKind::Canonical | LinkKind::Alternate => continue,
+            };
+            let place = places.get(&url).copied();
+            // One link that may be followed is enough, whatever the others say.
+            let settled = |place: usize| matches!(found[place].plan, Plan::Queue { .. });
+            if url == page.url || place.is_some_and(settled) {
+                continue;
+            }
+            let plan = match follow {
+                Follow::No(reason) => Err(reason.code()),
+                Follow::Yes => self.plan(&url, depth),
+            };
+            if let Err(reason) = plan
+                && place.is_none()
+            {
+                self.drop_link(&page.url, &url, reason);
+            }
+            let plan = match plan {
+                Ok(plan) => plan,
+                Err(_) if !self.scope.contains(&url) => continue,
+                Err(reason) => Plan::Note { reason: reason.into() },
+            };
+            match place {
+                Some(place) => found[place].plan = plan,
+                None => {
+                    places.insert(url.clone(), found.len());
+                    let from = Some(page.url.clone());
+                    found.push(Found { url, depth, hops: 0, via, from, at: now, plan });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a found URL goes into the queue, or the reason why not.
+    fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
+        if !self.scope.contains(url) {
+            return Err("out-of-scope");
+        }
+        if self.settings.depth.is_some_and(|deepest| depth > deepest) {
+            return Err("too-deep");
+        }
+        if let Some(trap) = urls::looks_like_trap(url, &self.trap_limits) {
+            return Err(trap.code());
+        }
+        let priority = u8::try_from(depth).unwrap_or(u8::MAX);
+        Ok(Plan::Queue { due: None, priority })
+    }
 }
 
-/// A page that was fetched before may be in the index.
-fn withdraw(page: &PageRecord) -> Option<Vec<u8>> {
-    let change = IndexChange::Withdraw { key: document_key(&page.url) };
-    (page.fetches > 0).then(|| change.to_bytes()).flatten()
+/// Why a page is not in the results with all its content, if it is not.
+fn withheld(publication: &Publication) -> Option<&'static str> {
+    match publication {
+        Publication::Full(_) => None,
+        Publication::EmbeddedOnly(_) => Some("embedded-only"),
+        Publication::BareUrl(why) | Publication::Nothing(why) => Some(why.code()),
+    }
 }
 
-fn fetched_outcome(reply: &Reply, title: Option<&str>, publication: &str) -> Outcome {
-    Outcome::Fetched(Fetched {
+fn withdraw_if_indexed(page: &PageRecord) -> Option<Vec<u8>> {
+    (page.fetches > 0).then(|| publish::to_bytes(&publish::withdraw(&page.url))).flatten()
+}
+
+fn fetched(reply: &Reply, publication: String) -> Fetched {
+    let header = |name| header_text(&reply.headers, name);
+    Fetched {
         status: reply.status.as_u16(),
         bytes: reply.body.len() as u64,
         truncated: !matches!(reply.completeness, Completeness::Whole),
-        content_hash: comity_storage::content_hash(&reply.body),
-        directives: vec![],
-        publication: publication.into(),
-        title: title.map(|title| title.chars().take(200).collect()),
-    })
+        content_hash: xxh3_64(&reply.body),
+        etag: header("etag"),
+        last_modified: header("last-modified"),
+        publication,
+        ..Fetched::default()
+    }
 }
 
-fn stored(directive: &comity_compliance::directives::Directive) -> DirectiveNote {
+fn note(directive: &Directive) -> DirectiveNote {
     DirectiveNote {
         rule: directive.rule.to_string(),
         source: directive.source.to_string(),
         agent: directive.agent.clone(),
     }
-}
-
-/// The links of a page that may lead on, each queued or noted with its reason.
-fn links<S: Store, T: Transport>(
-    context: &Context<S, T>,
-    page: &PageRecord,
-    scanned: &Page,
-    directives: &Directives,
-    now: Timestamp,
-) -> Vec<Found> {
-    let mut found = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for link in &scanned.links {
-        let url = urls::normalise(&link.url);
-        let via = match link.kind {
-            LinkKind::Hyperlink | LinkKind::Frame => Via::Link,
-            LinkKind::Refresh => Via::Refresh,
-            LinkKind::Canonical | LinkKind::Alternate => continue,
-        };
-        // A link that may be followed counts even where another to the same page may not.
-        let follow = judge_link(directives, &link.rel);
-        if url == page.url || !seen.insert((url.clone(), matches!(follow, Follow::Yes))) {
-            continue;
-        }
-        let depth = page.depth.saturating_add(1);
-        let plan = match follow {
-            Follow::No(reason) => Err(reason.code()),
-            Follow::Yes => plan_for(context, &url, depth),
-        };
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(reason) => {
-                context.drop_link(&page.url, &url, reason);
-                if !context.scope.contains(&url) {
-                    continue;
-                }
-                Plan::Note { reason: reason.into() }
-            }
-        };
-        found.push(Found { url, depth, hops: 0, via, from: Some(page.url.clone()), at: now, plan });
-    }
-    found
-}
-
-/// Whether a found URL goes into the queue, or the reason why not.
-fn plan_for<S, T>(context: &Context<S, T>, url: &Url, depth: u16) -> Result<Plan, &'static str> {
-    if !context.scope.contains(url) {
-        return Err("out-of-scope");
-    }
-    if context.settings.depth.is_some_and(|deepest| depth > deepest) {
-        return Err("too-deep");
-    }
-    if let Some(trap) = urls::looks_like_trap(url) {
-        return Err(trap.code());
-    }
-    let priority = u8::try_from(depth).unwrap_or(u8::MAX);
-    Ok(Plan::Queue { due: None, priority })
 }

@@ -42,11 +42,7 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        WordStream {
-            text,
-            at: 0,
-            token: &mut self.token,
-        }
+        WordStream { text, at: 0, token: &mut self.token }
     }
 }
 
@@ -69,9 +65,7 @@ impl TokenStream for WordStream<'_> {
         self.token.offset_to = self.at;
         self.token.position = self.token.position.wrapping_add(1);
         self.token.text.clear();
-        self.token
-            .text
-            .push_str(word.get(..end).unwrap_or_default());
+        self.token.text.push_str(word.get(..end).unwrap_or_default());
         true
     }
 

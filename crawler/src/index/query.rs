@@ -38,11 +38,8 @@ impl Wanted {
         let mut wanted = Self::default();
         let mut words = 0;
         for (part, quoted) in typed.split('"').zip([false, true].into_iter().cycle()) {
-            let pieces: Vec<&str> = if quoted {
-                vec![part]
-            } else {
-                part.split_whitespace().collect()
-            };
+            let pieces: Vec<&str> =
+                if quoted { vec![part] } else { part.split_whitespace().collect() };
             for piece in pieces {
                 let mut phrase = Vec::new();
                 let mut stream = analyzer.token_stream(piece);
@@ -97,9 +94,7 @@ fn phrase_query(field: Field, phrase: &[(usize, String)]) -> Box<dyn Query> {
         [(_, word)] => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
         _ => {
             let first = phrase.first().map_or(0, |(position, _)| *position);
-            let terms = phrase
-                .iter()
-                .map(|(position, word)| (position - first, term(word)));
+            let terms = phrase.iter().map(|(position, word)| (position - first, term(word)));
             Box::new(PhraseQuery::new_with_offset(terms.collect()))
         }
     }

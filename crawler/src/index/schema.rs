@@ -75,9 +75,7 @@ pub(super) fn adopt(index: &Index, dir: &Path) -> Result<Fields, IndexError> {
             source: tantivy::TantivyError::SchemaError("its fields are not the same".into()),
         });
     }
-    index
-        .tokenizers()
-        .register(analyzer::NAME, analyzer::build());
+    index.tokenizers().register(analyzer::NAME, analyzer::build());
     Ok(fields)
 }
 
@@ -116,10 +114,7 @@ impl Fields {
             out.add_text(self.canonical, canonical);
         }
         out.add_i64(self.fetched_at_ms, document.fetched_at_ms);
-        out.add_i64(
-            self.expires_at_ms,
-            document.expires_at_ms.unwrap_or(NEVER_MS),
-        );
+        out.add_i64(self.expires_at_ms, document.expires_at_ms.unwrap_or(NEVER_MS));
         out.add_text(self.form, form_code(document.form));
         out.add_i64(self.snippet_chars, or_unlimited(limits.snippet_chars));
         out.add_text(self.image_preview, image_code(limits.image_preview));

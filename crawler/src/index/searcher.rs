@@ -66,10 +66,7 @@ impl Searcher {
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
         let engine = |error| IndexError::engine(dir, error);
         let meta = dir.join(META_FILE);
-        if !meta
-            .try_exists()
-            .map_err(|error| IndexError::io(dir, error))?
-        {
+        if !meta.try_exists().map_err(|error| IndexError::io(dir, error))? {
             let dir = dir.to_owned();
             return Err(IndexError::Missing { dir });
         }
@@ -81,12 +78,7 @@ impl Searcher {
             .reload_policy(ReloadPolicy::OnCommitWithDelay)
             .try_into()
             .map_err(engine)?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            fields,
-            reader,
-            analyzer: analyzer::build(),
-        })
+        Ok(Self { dir: dir.to_owned(), fields, reader, analyzer: analyzer::build() })
     }
 
     /// Takes notice of all commits up to now, without waiting for that to happen by itself.
@@ -117,10 +109,7 @@ impl Searcher {
         let mut analyzer = self.analyzer.clone();
         let wanted = Wanted::parse(words, &mut analyzer);
         if wanted.is_empty() {
-            return Ok(Hits {
-                total: 0,
-                hits: Vec::new(),
-            });
+            return Ok(Hits { total: 0, hits: Vec::new() });
         }
         self.run(&wanted, now, limit, offset, &mut analyzer)
             .map_err(|error| IndexError::engine(&self.dir, error))
@@ -148,9 +137,10 @@ impl Searcher {
         for (score, address) in found {
             let stored: TantivyDocument = searcher.doc(address)?;
             let stored = self.fields.read(&stored);
-            let permitted = stored.limits.snippet_chars.map_or(USUAL_CHARS, |chars| {
-                usize::try_from(chars).unwrap_or(usize::MAX)
-            });
+            let permitted = stored
+                .limits
+                .snippet_chars
+                .map_or(USUAL_CHARS, |chars| usize::try_from(chars).unwrap_or(usize::MAX));
             let limit_chars = permitted.min(USUAL_CHARS);
             let snippet = Snippet::cut(&stored.snippet_text, &words, analyzer, limit_chars);
             hits.push(Hit {

@@ -49,10 +49,7 @@ impl Snippet {
             moved(found.at.start)..moved(found.at.end)
         });
         let highlights = highlights.collect();
-        Some(Self {
-            text: out,
-            highlights,
-        })
+        Some(Self { text: out, highlights })
     }
 }
 
@@ -71,10 +68,8 @@ fn find_words(text: &str, words: &HashSet<&str>, analyzer: &mut TextAnalyzer) ->
     while stream.advance() {
         let token = stream.token();
         if words.contains(token.text.as_str()) {
-            matches.push(Match {
-                at: token.offset_from..token.offset_to,
-                word: token.text.clone(),
-            });
+            matches
+                .push(Match { at: token.offset_from..token.offset_to, word: token.text.clone() });
         }
     }
     matches
@@ -137,10 +132,7 @@ fn cut_part(text: &str, start: usize, limit_chars: usize) -> Option<Range<usize>
         return Some(start..start + rest.len());
     };
     let room = room - usize::from(marks);
-    let end = rest
-        .char_indices()
-        .nth(room)
-        .map_or(rest.len(), |(end, _)| end);
+    let end = rest.char_indices().nth(room).map_or(rest.len(), |(end, _)| end);
     let fits = rest.get(..end)?;
     let cuts_word = rest.get(end..)?.starts_with(|c: char| !c.is_whitespace());
     let whole = match fits.rfind(char::is_whitespace) {

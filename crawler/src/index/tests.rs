@@ -47,10 +47,7 @@ fn index_of(documents: Vec<Document>) -> (TempDir, Searcher) {
 #[track_caller]
 fn found(searcher: &Searcher, words: &str) -> Vec<u8> {
     let hits = searcher.search(words, NOW, 10, 0).unwrap();
-    let keys = hits
-        .hits
-        .iter()
-        .map(|hit| hit.url.rsplit('/').next().unwrap().parse().unwrap());
+    let keys = hits.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().parse().unwrap());
     let keys: Vec<u8> = keys.collect();
     assert_eq!(keys.len(), hits.total, "{words}");
     keys
@@ -59,24 +56,12 @@ fn found(searcher: &Searcher, words: &str) -> Vec<u8> {
 #[test]
 fn words_find_documents() {
     let (_dir, searcher) = index_of(vec![
-        document(
-            1,
-            "Event loop",
-            "Call asyncio.gather(*tasks) to run awaitables concurrently.",
-        ),
-        document(
-            2,
-            "Paths",
-            "os.path.join joins; gather your asyncio notes. path os join",
-        ),
+        document(1, "Event loop", "Call asyncio.gather(*tasks) to run awaitables concurrently."),
+        document(2, "Paths", "os.path.join joins; gather your asyncio notes. path os join"),
         document(3, "The Who", "To be or not to be: the who of it"),
         document(4, "Café menu", "Crème brûlée, running dogs"),
         document(5, "东京指南", "我住在东京的新宿区"),
-        document(
-            6,
-            "Other",
-            "mentions the event loop only in passing, in a longer sentence",
-        ),
+        document(6, "Other", "mentions the event loop only in passing, in a longer sentence"),
     ]);
     let cases: [(&str, &[u8]); 22] = [
         ("asyncio.gather", &[1]),
@@ -129,18 +114,9 @@ fn answers_come_in_pages() {
 #[test]
 fn changes_are_made_once_and_survive() {
     let dir = tempfile::tempdir().unwrap();
-    let changes = [
-        put(document(1, "old", "first")),
-        put(document(2, "stays", "first")),
-    ];
-    let again = [
-        put(document(1, "new", "second")),
-        put(document(1, "new", "second")),
-    ];
-    let withdraw = [
-        IndexChange::Withdraw { key: [2; 16] },
-        IndexChange::Withdraw { key: [9; 16] },
-    ];
+    let changes = [put(document(1, "old", "first")), put(document(2, "stays", "first"))];
+    let again = [put(document(1, "new", "second")), put(document(1, "new", "second"))];
+    let withdraw = [IndexChange::Withdraw { key: [2; 16] }, IndexChange::Withdraw { key: [9; 16] }];
     let mut writer = IndexWriter::open_or_create(dir.path()).unwrap();
     writer.apply(&changes).unwrap();
     writer.apply(&changes).unwrap();
@@ -209,16 +185,9 @@ fn what_may_not_appear_is_not_found() {
     let mut keys = found(&searcher, "word");
     keys.sort_unstable();
     assert_eq!(keys, expect, "RM-021, RM-031, RM-025, RT-049");
-    let before = searcher
-        .search("word", Timestamp::from_millis(i64::MIN), 10, 0)
-        .unwrap();
-    assert_eq!(
-        before.total, 6,
-        "all that are full and have not expired at the beginning of time"
-    );
-    let after = searcher
-        .search("word", Timestamp::from_millis(i64::MAX - 1), 10, 0)
-        .unwrap();
+    let before = searcher.search("word", Timestamp::from_millis(i64::MIN), 10, 0).unwrap();
+    assert_eq!(before.total, 6, "all that are full and have not expired at the beginning of time");
+    let after = searcher.search("word", Timestamp::from_millis(i64::MAX - 1), 10, 0).unwrap();
     assert_eq!(after.total, 2);
 }
 
@@ -237,10 +206,7 @@ fn limits_come_back_with_a_hit() {
     let (_dir, searcher) = index_of(vec![limited, document(2, "other", "other")]);
     let hits = searcher.search("word", NOW, 10, 0).unwrap();
     let hit = &hits.hits[0];
-    assert_eq!(
-        (hit.limits, &hit.canonical),
-        (expect.limits, &expect.canonical)
-    );
+    assert_eq!((hit.limits, &hit.canonical), (expect.limits, &expect.canonical));
     assert_eq!(hit.snippet, None, "max-snippet:0 is nosnippet");
     let hits = searcher.search("other", NOW, 10, 0).unwrap();
     assert_eq!(hits.hits[0].limits, ShowLimits::default());
@@ -251,12 +217,7 @@ fn data_nosnippet_text_finds_but_is_not_shown() {
     let html = "<title>Soup</title><p>Opening hours are nine to five.\
         <div data-nosnippet>secret recipe</div>";
     let url = url::Url::parse("https://example.org/1").unwrap();
-    let page = crate::page::scan(
-        html.as_bytes(),
-        Some("text/html"),
-        &url,
-        &Default::default(),
-    );
+    let page = crate::page::scan(html.as_bytes(), Some("text/html"), &url, &Default::default());
     let mut soup = document(1, &page.title.unwrap(), &page.text);
     soup.snippet_text = page.snippet_text;
     let (_dir, searcher) = index_of(vec![soup]);
@@ -272,13 +233,7 @@ fn snippets_are_cut_around_the_words() {
     let text = format!("{filler}Here asyncio.gather runs tasks. {filler}");
     // (text, words, limit, expected text, expected highlights)
     let cases = [
-        (
-            "short gather text",
-            "gather",
-            None,
-            "short gather text",
-            vec!["gather"],
-        ),
+        ("short gather text", "gather", None, "short gather text", vec!["gather"]),
         (
             "Gathering and gathers",
             "gather",
@@ -287,20 +242,8 @@ fn snippets_are_cut_around_the_words() {
             vec!["Gathering", "gathers"],
         ),
         ("ééééééééé", "é", Some(5), "ééééé", vec![]),
-        (
-            "one two three four",
-            "two",
-            Some(20),
-            "one two three four",
-            vec!["two"],
-        ),
-        (
-            "one two three four five six",
-            "two",
-            Some(12),
-            "…two three…",
-            vec!["two"],
-        ),
+        ("one two three four", "two", Some(20), "one two three four", vec!["two"]),
+        ("one two three four five six", "two", Some(12), "…two three…", vec!["two"]),
         ("one two three four five six", "two", Some(0), "", vec![]),
         ("a b", "b", Some(1), "b", vec!["b"]),
     ];
@@ -312,23 +255,14 @@ fn snippets_are_cut_around_the_words() {
         let snippet = hits.hits[0].snippet.clone();
         let shown = snippet.as_ref().map_or("", |snippet| snippet.text.as_str());
         assert_eq!(shown, expect, "{text} {limit:?}");
-        let highlights = snippet
-            .iter()
-            .flat_map(|snippet| snippet.highlights.clone());
+        let highlights = snippet.iter().flat_map(|snippet| snippet.highlights.clone());
         let marked: Vec<_> = highlights.map(|at| &shown[at]).collect();
         assert_eq!(marked, highlighted, "{text}");
     }
     let (_dir, searcher) = index_of(vec![document(1, "t", &text)]);
-    let snippet = searcher.search("tasks gather", NOW, 1, 0).unwrap().hits[0]
-        .snippet
-        .clone()
-        .unwrap();
-    assert!(
-        snippet
-            .text
-            .starts_with("…Here asyncio.gather runs tasks. Lorem"),
-        "{snippet:?}"
-    );
+    let snippet =
+        searcher.search("tasks gather", NOW, 1, 0).unwrap().hits[0].snippet.clone().unwrap();
+    assert!(snippet.text.starts_with("…Here asyncio.gather runs tasks. Lorem"), "{snippet:?}");
     assert!(snippet.text.ends_with('…'), "{snippet:?}");
 }
 
@@ -355,15 +289,9 @@ fn an_index_in_use_is_not_written_twice() {
 #[test]
 fn a_damaged_index_is_an_error_and_never_an_empty_one() {
     let harms: [(&str, fn(&Path)); 4] = [
-        ("meta.json emptied", |dir| {
-            std::fs::write(dir.join("meta.json"), "").unwrap()
-        }),
-        ("meta.json is not JSON", |dir| {
-            std::fs::write(dir.join("meta.json"), "{oops").unwrap()
-        }),
-        ("meta.json gone", |dir| {
-            std::fs::remove_file(dir.join("meta.json")).unwrap()
-        }),
+        ("meta.json emptied", |dir| std::fs::write(dir.join("meta.json"), "").unwrap()),
+        ("meta.json is not JSON", |dir| std::fs::write(dir.join("meta.json"), "{oops").unwrap()),
+        ("meta.json gone", |dir| std::fs::remove_file(dir.join("meta.json")).unwrap()),
         ("segments gone", |dir| {
             for entry in std::fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();
@@ -380,17 +308,11 @@ fn a_damaged_index_is_an_error_and_never_an_empty_one() {
         harm_it(dir.path());
         let reading = Searcher::open(dir.path()).err();
         let reading = reading.unwrap_or_else(|| panic!("{harm}: opened for reading"));
-        let is_plain = matches!(
-            reading,
-            IndexError::Damaged { .. } | IndexError::Missing { .. }
-        );
+        let is_plain = matches!(reading, IndexError::Damaged { .. } | IndexError::Missing { .. });
         assert!(is_plain, "{harm}: {reading:?}");
         let writing = IndexWriter::open_or_create(dir.path()).err();
         let writing = writing.unwrap_or_else(|| panic!("{harm}: opened for writing"));
-        assert!(
-            matches!(writing, IndexError::Damaged { .. }),
-            "{harm}: {writing:?}"
-        );
+        assert!(matches!(writing, IndexError::Damaged { .. }), "{harm}: {writing:?}");
     }
 }
 
@@ -402,10 +324,7 @@ fn another_programs_index_is_left_alone() {
     let reading = Searcher::open(dir.path()).err().unwrap();
     let writing = IndexWriter::open_or_create(dir.path()).err().unwrap();
     for error in [reading, writing] {
-        assert!(
-            matches!(error, IndexError::OtherVersion { .. }),
-            "{error:?}"
-        );
+        assert!(matches!(error, IndexError::OtherVersion { .. }), "{error:?}");
     }
 }
 

@@ -49,14 +49,8 @@ impl IndexWriter {
         // Opens every segment, so that damage shows now and not at the first merge.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let _: IndexReader = reader.try_into().map_err(engine)?;
-        let writer = index
-            .writer_with_num_threads(THREADS, MEMORY_BYTES)
-            .map_err(engine)?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            fields,
-            writer,
-        })
+        let writer = index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
+        Ok(Self { dir: dir.to_owned(), fields, writer })
     }
 
     /// Takes changes in, in their order. They are seen, and safe, after [`Self::commit`].

@@ -61,11 +61,7 @@ impl Coding {
         let mut codings = Vec::new();
         for line in headers.get_all(CONTENT_ENCODING) {
             let line = String::from_utf8_lossy(line.as_bytes());
-            for name in line
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-            {
+            for name in line.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 codings.extend(Self::named(name)?);
             }
         }
@@ -124,11 +120,7 @@ async fn inflater(mut reader: Source) -> io::Result<Source> {
         _ => false,
     };
     let whole = AsyncReadExt::chain(Cursor::new(start), reader);
-    Ok(if zlib {
-        buffered(ZlibDecoder::new(whole))
-    } else {
-        buffered(DeflateDecoder::new(whole))
-    })
+    Ok(if zlib { buffered(ZlibDecoder::new(whole)) } else { buffered(DeflateDecoder::new(whole)) })
 }
 
 /// What bounds one body.
@@ -170,23 +162,15 @@ where
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
     let ledger = Ledger::default();
-    let wire = Wire {
-        body,
-        current: Bytes::new(),
-        left: limits.wire_bytes(),
-        ledger: ledger.clone(),
-    };
+    let wire =
+        Wire { body, current: Bytes::new(), left: limits.wire_bytes(), ledger: ledger.clone() };
     let mut bytes = BytesMut::new();
     let reading = read(Box::new(wire), codings, limits, &ledger, &mut bytes);
     let completeness = match timeout_at(limits.deadline, reading).await {
         Ok(completeness) => completeness?,
         Err(_) => Completeness::Partial(PartialCause::Timeout),
     };
-    Ok(Collected {
-        bytes: bytes.freeze(),
-        completeness,
-        wire_bytes: ledger.entry().received,
-    })
+    Ok(Collected { bytes: bytes.freeze(), completeness, wire_bytes: ledger.entry().received })
 }
 
 async fn read(
@@ -244,11 +228,7 @@ async fn decode(
         if room == 0 {
             // Only one byte more tells a body that is just as long from one that is longer.
             let more = source.fill_buf().await?;
-            return Ok(if more.is_empty() {
-                Stop::End
-            } else {
-                Stop::Limit
-            });
+            return Ok(if more.is_empty() { Stop::End } else { Stop::Limit });
         }
         bytes.reserve(room.min(STEP));
         // A source that always has more must let the deadline and the other tasks in.
@@ -258,10 +238,7 @@ async fn decode(
             return Ok(Stop::End);
         }
         let decoded = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let permitted = ledger
-            .entry()
-            .received
-            .saturating_mul(limits.expansion_ratio.into());
+        let permitted = ledger.entry().received.saturating_mul(limits.expansion_ratio.into());
         if decoded > EXPANSION_FLOOR && decoded > permitted {
             return Ok(Stop::Expansion);
         }
@@ -375,11 +352,7 @@ fn cause_of(error: &(dyn StdError + 'static)) -> PartialCause {
     let broken = chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| matches!(error.kind(), InvalidData | InvalidInput));
-    if broken {
-        PartialCause::Framing
-    } else {
-        PartialCause::Cut
-    }
+    if broken { PartialCause::Framing } else { PartialCause::Cut }
 }
 
 #[cfg(test)]
@@ -393,18 +366,9 @@ mod tests {
             (&["identity"], Ok(vec![])),
             (&["GZIP"], Ok(vec![Coding::Gzip])),
             (&["x-gzip, "], Ok(vec![Coding::Gzip])),
-            (
-                &["deflate", "br"],
-                Ok(vec![Coding::Deflate, Coding::Brotli]),
-            ),
-            (
-                &["gzip, identity, zstd"],
-                Ok(vec![Coding::Gzip, Coding::Zstd]),
-            ),
-            (
-                &["gzip,gzip", "gzip"],
-                Err("3 content codings on one body; at most 2 are decoded"),
-            ),
+            (&["deflate", "br"], Ok(vec![Coding::Deflate, Coding::Brotli])),
+            (&["gzip, identity, zstd"], Ok(vec![Coding::Gzip, Coding::Zstd])),
+            (&["gzip,gzip", "gzip"], Err("3 content codings on one body; at most 2 are decoded")),
             (
                 &["compress"],
                 Err("content coding \"compress\" is not one of gzip, deflate, br, zstd"),

@@ -96,10 +96,7 @@ struct Limiter<K: Hash + Eq + Clone> {
 impl<K: Hash + Eq + Clone> Limiter<K> {
     fn new(quota: Quota) -> Self {
         let clock = WireClock(Instant::now());
-        Self {
-            rate: RateLimiter::new(quota, DashMapStateStore::default(), clock),
-            clock,
-        }
+        Self { rate: RateLimiter::new(quota, DashMapStateStore::default(), clock), clock }
     }
 
     async fn pass(&self, key: &K) {
@@ -159,9 +156,7 @@ mod tests {
     async fn time_of(ceilings: &Ceilings, requests: &[(&str, &str)]) -> Duration {
         let start = Instant::now();
         for (site, address) in requests {
-            ceilings
-                .pass(&Site::from_host(site), address.parse().unwrap())
-                .await;
+            ceilings.pass(&Site::from_host(site), address.parse().unwrap()).await;
         }
         start.elapsed()
     }
@@ -169,24 +164,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_ceiling_holds() {
         let none = CeilingNumbers::default();
-        let site = CeilingNumbers {
-            per_site: every(2),
-            ..none
-        };
-        let address = CeilingNumbers {
-            per_address: every(3),
-            ..none
-        };
-        let whole = CeilingNumbers {
-            whole: every(5),
-            ..none
-        };
+        let site = CeilingNumbers { per_site: every(2), ..none };
+        let address = CeilingNumbers { per_address: every(3), ..none };
+        let whole = CeilingNumbers { whole: every(5), ..none };
         let same = [("a", "192.0.2.1"), ("a", "192.0.2.1"), ("a", "192.0.2.1")];
-        let sites = [
-            ("a", "192.0.2.1"),
-            ("b", "192.0.2.1"),
-            ("c", "::ffff:192.0.2.1"),
-        ];
+        let sites = [("a", "192.0.2.1"), ("b", "192.0.2.1"), ("c", "::ffff:192.0.2.1")];
         let others = [("a", "192.0.2.1"), ("b", "192.0.2.2"), ("c", "192.0.2.3")];
         for (numbers, requests, seconds) in [
             (none, &same, 0),
@@ -200,28 +182,18 @@ mod tests {
             let took = time_of(&Ceilings::new(numbers), requests).await;
             let expect = Duration::from_secs(seconds);
             assert!(took >= expect, "{took:?} < {expect:?}");
-            assert!(
-                took < expect + Duration::from_millis(20),
-                "{took:?} > {expect:?}"
-            );
+            assert!(took < expect + Duration::from_millis(20), "{took:?} > {expect:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn keys_are_forgotten() {
-        let ceilings = Ceilings::new(CeilingNumbers {
-            per_site: every(1),
-            ..Default::default()
-        });
+        let ceilings = Ceilings::new(CeilingNumbers { per_site: every(1), ..Default::default() });
         for n in 0..PASSES_BETWEEN_SWEEPS - 1 {
-            ceilings
-                .pass(&Site::from_host(&n.to_string()), [192, 0, 2, 1].into())
-                .await;
+            ceilings.pass(&Site::from_host(&n.to_string()), [192, 0, 2, 1].into()).await;
         }
         tokio::time::advance(Duration::from_secs(5)).await;
-        ceilings
-            .pass(&Site::from_host("last"), [192, 0, 2, 1].into())
-            .await;
+        ceilings.pass(&Site::from_host("last"), [192, 0, 2, 1].into()).await;
         assert!(ceilings.sites.as_ref().unwrap().rate.len() <= 1);
     }
 }

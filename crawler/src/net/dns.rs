@@ -103,18 +103,12 @@ impl Names {
             },
             Err(error) => Source::without_servers(error.to_string()),
         };
-        Self {
-            fixed: HashMap::new(),
-            source,
-        }
+        Self { fixed: HashMap::new(), source }
     }
 
     /// Only names that are fixed with [`Names::with_static`], and `localhost`.
     pub fn offline() -> Self {
-        Self {
-            fixed: HashMap::new(),
-            source: Source::Offline,
-        }
+        Self { fixed: HashMap::new(), source: Source::Offline }
     }
 
     /// Fixes the addresses of a name, before anything else is asked.
@@ -157,10 +151,7 @@ fn normal(host: &str) -> String {
 /// Names that DNS has no say in.
 fn special(name: &str) -> Option<Result<Vec<IpAddr>, DnsErrorKind>> {
     match name.rsplit('.').next() {
-        Some("localhost") => Some(Ok(vec![
-            Ipv4Addr::LOCALHOST.into(),
-            Ipv6Addr::LOCALHOST.into(),
-        ])),
+        Some("localhost") => Some(Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])),
         Some("invalid" | "onion") => Some(Err(DnsErrorKind::NotFound)),
         Some(_) | None => None,
     }
@@ -213,10 +204,7 @@ async fn look_up(resolver: &TokioResolver, name: &str) -> Result<Vec<IpAddr>, Dn
 
 fn kind_of(error: &NetError) -> DnsErrorKind {
     if let NetError::Dns(Answer::NoRecordsFound(none)) = error
-        && matches!(
-            none.response_code,
-            ResponseCode::NXDomain | ResponseCode::NoError
-        )
+        && matches!(none.response_code, ResponseCode::NXDomain | ResponseCode::NoError)
     {
         return DnsErrorKind::NotFound;
     }
@@ -268,10 +256,7 @@ impl tower_service::Service<wire::Name> for GuardedNames {
         Box::pin(async move {
             let addresses = names.resolve(name.as_str()).await?;
             // The connector puts the URL's port in place of 0.
-            let sockets: Vec<_> = addresses
-                .into_iter()
-                .map(|ip| SocketAddr::new(ip, 0))
-                .collect();
+            let sockets: Vec<_> = addresses.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
             Ok(sockets.into_iter())
         })
     }
@@ -306,23 +291,15 @@ mod tests {
             assert_eq!(found.as_ref(), expect.as_ref().map(|ips| *ips), "{host}");
         }
         let error = Names::offline().resolve("example.org").await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "example.org: no such host, or it has no address"
-        );
+        assert_eq!(error.to_string(), "example.org: no such host, or it has no address");
     }
 
     #[tokio::test]
     async fn without_servers_the_reason_is_given() {
-        let names = Names {
-            fixed: HashMap::new(),
-            source: Source::without_servers("no such file".into()),
-        };
+        let names =
+            Names { fixed: HashMap::new(), source: Source::without_servers("no such file".into()) };
         let error = names.resolve("example.org").await.unwrap_err();
-        assert_eq!(
-            error.kind,
-            DnsErrorKind::Unconfigured("no such file".into())
-        );
+        assert_eq!(error.kind, DnsErrorKind::Unconfigured("no such file".into()));
         let long = format!("{}.example", "a".repeat(64));
         assert!(names.resolve(&long).await.is_err());
     }
@@ -358,36 +335,11 @@ mod tests {
             _ => 3,
         };
         let answers = u8::from(!data.is_empty());
-        let mut reply = [
-            query[0],
-            query[1],
-            0x81,
-            0x80 | code,
-            0,
-            1,
-            0,
-            answers,
-            0,
-            0,
-            0,
-            0,
-        ]
-        .to_vec();
+        let mut reply =
+            [query[0], query[1], 0x81, 0x80 | code, 0, 1, 0, answers, 0, 0, 0, 0].to_vec();
         reply.extend(question);
         if answers == 1 {
-            reply.extend([
-                0xc0,
-                12,
-                0,
-                if is_v4 { 1 } else { 28 },
-                0,
-                1,
-                0,
-                0,
-                0,
-                60,
-                0,
-            ]);
+            reply.extend([0xc0, 12, 0, if is_v4 { 1 } else { 28 }, 0, 1, 0, 0, 0, 60, 0]);
             reply.push(u8::try_from(data.len()).unwrap());
             reply.extend(data);
         }
@@ -420,10 +372,6 @@ mod tests {
         }
         let before = asked.load(Ordering::Relaxed);
         assert!(names.resolve("BOTH.example").await.is_ok());
-        assert_eq!(
-            asked.load(Ordering::Relaxed),
-            before,
-            "asked again before its time to live"
-        );
+        assert_eq!(asked.load(Ordering::Relaxed), before, "asked again before its time to live");
     }
 }

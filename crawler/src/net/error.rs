@@ -79,6 +79,22 @@ pub enum FetchErrorKind {
     },
 }
 
+impl FetchError {
+    /// The whole story on one line: what went wrong and what that came from.
+    pub fn in_words(&self) -> String {
+        let mut words = self.kind.to_string();
+        let mut below = self.kind.source();
+        while let Some(cause) = below {
+            let text = cause.to_string();
+            if !words.ends_with(&text) {
+                words = format!("{words}: {text}");
+            }
+            below = cause.source();
+        }
+        words
+    }
+}
+
 impl FetchErrorKind {
     /// The name used in logs and metrics; never changed.
     pub const fn code(&self) -> &'static str {
@@ -113,10 +129,7 @@ const CHAIN_LENGTH: usize = 32;
 
 /// What caused an error, also where an [`io::Error`] wraps it: its own `source` skips that one.
 fn below<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
-    match error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-    {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => error.source(),
     }

@@ -300,24 +300,15 @@ mod tests {
             ("10.0.0.1", false),
             ("8.8.8.8", true),
         ] {
-            assert_eq!(
-                guard.admit(address.parse().unwrap()).is_ok(),
-                let_through,
-                "{address}"
-            );
+            assert_eq!(guard.admit(address.parse().unwrap()).is_ok(), let_through, "{address}");
         }
     }
 
     #[test]
     fn a_name_keeps_what_is_permitted() {
-        let mixed: Vec<IpAddr> = ["10.0.0.1", "8.8.8.8", "::1"]
-            .map(|a| a.parse().unwrap())
-            .into();
+        let mixed: Vec<IpAddr> = ["10.0.0.1", "8.8.8.8", "::1"].map(|a| a.parse().unwrap()).into();
         let guard = Guard::default();
-        assert_eq!(
-            guard.sift(mixed.clone()),
-            Ok(vec!["8.8.8.8".parse().unwrap()])
-        );
+        assert_eq!(guard.sift(mixed.clone()), Ok(vec!["8.8.8.8".parse().unwrap()]));
         let blocked = guard.sift(vec![mixed[0], mixed[2]]).unwrap_err();
         assert_eq!(
             blocked.to_string(),

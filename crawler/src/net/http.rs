@@ -61,6 +61,12 @@ impl Transport for HttpTransport {
     async fn fetch(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
         self.get(grounds.url(), &terms).await
     }
+
+    /// The first address that may be connected to, which is also the first that a connection is
+    /// tried to. Answers come from the cache where it has them.
+    async fn address_of(&self, url: &Url) -> Result<IpAddr, FetchError> {
+        self.find_address(url).await.map_err(|kind| failed(url, kind))
+    }
 }
 
 impl HttpTransport {
@@ -83,18 +89,6 @@ impl HttpTransport {
         })))
     }
 
-    /// The address that a URL's host has, as the ceilings count it: the first that may be
-    /// connected to, which is also the first that a connection is tried to. Answers come from the
-    /// cache where it has them.
-    ///
-    /// # Errors
-    /// [`FetchError`] if the host has no address, or none that may be connected to.
-    pub async fn address_of(&self, url: &Url) -> Result<IpAddr, FetchError> {
-        self.find_address(url)
-            .await
-            .map_err(|kind| failed(url, kind))
-    }
-
     async fn find_address(&self, url: &Url) -> Result<IpAddr, FetchErrorKind> {
         self.admit_literal(url)?;
         match url.host() {
@@ -115,9 +109,7 @@ impl HttpTransport {
             Some(Host::Ipv6(ip)) => Some(IpAddr::from(ip)),
             Some(Host::Domain(_)) | None => None,
         };
-        literal
-            .map_or(Ok(()), |ip| self.0.names.admit(ip))
-            .map_err(FetchErrorKind::BlockedAddress)
+        literal.map_or(Ok(()), |ip| self.0.names.admit(ip)).map_err(FetchErrorKind::BlockedAddress)
     }
 
     /// One URL, one reply.
@@ -141,24 +133,12 @@ impl HttpTransport {
     }
 
     fn versions_for(&self, host: &str) -> Versions {
-        let hosts = self
-            .0
-            .http1_hosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if hosts.contains(host) {
-            Versions::Http1
-        } else {
-            Versions::Any
-        }
+        let hosts = self.0.http1_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if hosts.contains(host) { Versions::Http1 } else { Versions::Any }
     }
 
     fn leave_http2(&self, host: &str) {
-        let mut hosts = self
-            .0
-            .http1_hosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.0.http1_hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if hosts.len() >= HTTP1_HOSTS {
             // They are learnt again, at one request each.
             hosts.clear();
@@ -177,10 +157,7 @@ impl HttpTransport {
         let request = self.request(url, terms)?;
         let (response, first_byte) = self.head(request, url, terms, versions, start).await?;
         let head_at = self.0.clock.now();
-        let address = response
-            .extensions()
-            .get::<HttpInfo>()
-            .map(HttpInfo::remote_addr);
+        let address = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
         let (head, body) = response.into_parts();
         let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
         Ok(Reply {
@@ -204,10 +181,7 @@ impl HttpTransport {
         let headers = request.headers_mut();
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(terms.accept.header()));
-        headers.insert(
-            ACCEPT_ENCODING,
-            HeaderValue::from_static("gzip, deflate, br, zstd"),
-        );
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
         if let Some(etag) = &terms.validators.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
         }
@@ -229,11 +203,7 @@ impl HttpTransport {
         let limits = &terms.limits;
         let whole = start + limits.whole;
         let late = |limit: FetchErrorKind, deadline| {
-            if deadline < whole {
-                limit
-            } else {
-                FetchErrorKind::Timeout(limits.whole)
-            }
+            if deadline < whole { limit } else { FetchErrorKind::Timeout(limits.whole) }
         };
         let mut connection = capture_connection(&mut request);
         let mut response = pin!(match versions {
@@ -257,10 +227,7 @@ impl HttpTransport {
             None => {
                 let deadline = whole.min(connected + limits.first_byte);
                 timeout_at(deadline, response).await.map_err(|_| {
-                    late(
-                        FetchErrorKind::FirstByteTimeout(limits.first_byte),
-                        deadline,
-                    )
+                    late(FetchErrorKind::FirstByteTimeout(limits.first_byte), deadline)
                 })?
             }
         };
@@ -282,10 +249,7 @@ impl HttpTransport {
     }
 
     fn head_too_large(&self) -> FetchErrorKind {
-        FetchErrorKind::HeadTooLarge {
-            bytes: self.0.header_bytes,
-            lines: self.0.header_lines,
-        }
+        FetchErrorKind::HeadTooLarge { bytes: self.0.header_bytes, lines: self.0.header_lines }
     }
 
     /// What hyper's error means.
@@ -298,10 +262,7 @@ impl HttpTransport {
             }
             if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
                 let host = url.host_str().unwrap_or_default().to_owned();
-                return FetchErrorKind::Tls(TlsFault {
-                    host,
-                    problem: TlsProblem::of(tls),
-                });
+                return FetchErrorKind::Tls(TlsFault { host, problem: TlsProblem::of(tls) });
             }
             if let Some(http) = cause.downcast_ref::<hyper::Error>() {
                 if http.is_parse_too_large() {
@@ -333,11 +294,7 @@ async fn receive(
     start: Instant,
 ) -> Result<Collected, FetchErrorKind> {
     let limits = &terms.limits;
-    let most = if status.is_success() {
-        usize::MAX
-    } else {
-        OTHER_BODY_BYTES
-    };
+    let most = if status.is_success() { usize::MAX } else { OTHER_BODY_BYTES };
     let bounds = BodyLimits {
         bytes: limits.body_bytes.min(most),
         expansion_ratio: limits.expansion_ratio,
@@ -389,10 +346,7 @@ fn unsupported(url: &Url) -> FetchErrorKind {
 }
 
 fn failed(url: &Url, kind: FetchErrorKind) -> FetchError {
-    FetchError {
-        url: Box::new(url.clone()),
-        kind,
-    }
+    FetchError { url: Box::new(url.clone()), kind }
 }
 
 fn no_address(reason: NoAddress) -> FetchErrorKind {

@@ -151,18 +151,12 @@ mod tests {
     fn an_extra_ca_must_be_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ca.pem");
-        assert!(matches!(
-            client_config(Some(&path)),
-            Err(CaError::Unreadable(_))
-        ));
+        assert!(matches!(client_config(Some(&path)), Err(CaError::Unreadable(_))));
         std::fs::write(&path, "no certificate").unwrap();
         assert!(matches!(client_config(Some(&path)), Err(CaError::Empty)));
         let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         std::fs::write(&path, junk).unwrap();
-        assert!(matches!(
-            client_config(Some(&path)),
-            Err(CaError::Unusable(_))
-        ));
+        assert!(matches!(client_config(Some(&path)), Err(CaError::Unusable(_))));
         assert!(client_config(None).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! What a fetch is, whoever carries it out: the terms, the reply, the trait.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -26,6 +26,12 @@ pub trait Transport: Send + Sync + 'static {
         grounds: Grounds,
         terms: Terms,
     ) -> impl Future<Output = Result<Reply, FetchError>> + Send;
+
+    /// The address that a URL's host has, as ceilings count it. No request is made.
+    ///
+    /// # Errors
+    /// [`FetchError`] if the host has no address, or none that may be connected to.
+    fn address_of(&self, url: &Url) -> impl Future<Output = Result<IpAddr, FetchError>> + Send;
 }
 
 /// How a URL is asked for.

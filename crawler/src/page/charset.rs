@@ -19,9 +19,7 @@ pub(super) fn decode_html<'a>(
     content_type: Option<&str>,
     url: &Url,
 ) -> (Cow<'a, str>, &'static Encoding) {
-    decode(body, url, || {
-        declared_in_header(content_type).or_else(|| declared_in_page(body))
-    })
+    decode(body, url, || declared_in_header(content_type).or_else(|| declared_in_page(body)))
 }
 
 /// The body of a plain text as text, and what it was decoded from.
@@ -140,9 +138,7 @@ impl Declaration {
     }
 
     fn encoding(&self) -> Option<&'static Encoding> {
-        self.charset
-            .or(self.content.filter(|_| self.is_content_type))
-            .map(in_page)
+        self.charset.or(self.content.filter(|_| self.is_content_type)).map(in_page)
     }
 }
 

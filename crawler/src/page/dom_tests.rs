@@ -13,35 +13,20 @@ fn shown_in_dom(html: &str) -> Vec<String> {
         let Node::Text(text) = node.value() else {
             return None;
         };
-        let hides = node
-            .ancestors()
-            .filter_map(ElementRef::wrap)
-            .any(|element| {
-                let name = element.value().name();
-                matches!(name, "span" | "div" | "section")
-                    && element.value().attr("data-nosnippet").is_some()
-            });
-        (!hides).then(|| {
-            text.split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
+        let hides = node.ancestors().filter_map(ElementRef::wrap).any(|element| {
+            let name = element.value().name();
+            matches!(name, "span" | "div" | "section")
+                && element.value().attr("data-nosnippet").is_some()
+        });
+        (!hides).then(|| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     });
     text_nodes.flatten().collect()
 }
 
 fn shown_in_pass(html: &str) -> Vec<String> {
     let url = Url::parse("https://example.com/").unwrap();
-    let page = scan(
-        html.as_bytes(),
-        Some("text/html"),
-        &url,
-        &ScanLimits::default(),
-    );
-    page.snippet_text
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect()
+    let page = scan(html.as_bytes(), Some("text/html"), &url, &ScanLimits::default());
+    page.snippet_text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Every text is a word of its own, so that words can be told apart.

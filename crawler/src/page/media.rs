@@ -38,13 +38,8 @@ impl PageKind {
         if !has_bom && start.iter().any(is_binary) {
             return Self::Other;
         }
-        let first = start
-            .iter()
-            .find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0 | 0x80..));
-        if first == Some(&b'<') {
-            Self::Html
-        } else {
-            Self::PlainText
-        }
+        let first =
+            start.iter().find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0 | 0x80..));
+        if first == Some(&b'<') { Self::Html } else { Self::PlainText }
     }
 }

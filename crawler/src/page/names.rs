@@ -24,11 +24,7 @@ impl Name {
             hash = (hash ^ byte).wrapping_mul(FNV_PRIME);
             rest = tail;
         }
-        Self(if name.len() <= LETTERS_MAX {
-            letters
-        } else {
-            (hash & !IS_FOREIGN) | IS_HASH
-        })
+        Self(if name.len() <= LETTERS_MAX { letters } else { (hash & !IS_FOREIGN) | IS_HASH })
     }
 
     /// The foreign element of this name.
@@ -110,10 +106,8 @@ impl Name {
     /// Elements that begin and end a line.
     pub(super) fn breaks_line(self) -> bool {
         self.is_block() || self.is_heading() || self.is_table_part() || {
-            matches!(
-                self,
-                P | BR | HR | LI | DD | DT | TABLE | FORM | OPTION | XMP
-            ) || matches!(self, OPTGROUP | BODY)
+            matches!(self, P | BR | HR | LI | DD | DT | TABLE | FORM | OPTION | XMP)
+                || matches!(self, OPTGROUP | BODY)
         }
     }
 
@@ -126,13 +120,8 @@ impl Name {
         matches!(
             self,
             ADDRESS | ARTICLE | ASIDE | BLOCKQUOTE | CENTER | DETAILS | DIALOG | DIR | DIV | DL
-        ) || matches!(
-            self,
-            FIELDSET | FIGCAPTION | FIGURE | FOOTER | HEADER | HGROUP | LISTING
-        ) || matches!(
-            self,
-            MAIN | MENU | NAV | OL | PRE | SEARCH | SECTION | SUMMARY | UL
-        )
+        ) || matches!(self, FIELDSET | FIGCAPTION | FIGURE | FOOTER | HEADER | HGROUP | LISTING)
+            || matches!(self, MAIN | MENU | NAV | OL | PRE | SEARCH | SECTION | SUMMARY | UL)
     }
 
     /// Other elements whose start tag closes a `p`. Not `table`: in quirks mode it does not.
@@ -147,21 +136,13 @@ impl Name {
     }
 
     pub(super) fn is_table_part(self) -> bool {
-        matches!(
-            self,
-            CAPTION | COLGROUP | TBODY | TD | TFOOT | TH | THEAD | TR
-        )
+        matches!(self, CAPTION | COLGROUP | TBODY | TD | TFOOT | TH | THEAD | TR)
     }
 
     /// Elements without content or end tag.
     pub(super) fn is_void(self) -> bool {
-        matches!(
-            self,
-            AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG
-        ) || matches!(
-            self,
-            INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR
-        )
+        matches!(self, AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG)
+            || matches!(self, INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR)
     }
 
     /// Elements of which a document has one, wherever its tags stand; not put on the stack here.
@@ -172,18 +153,9 @@ impl Name {
     /// HTML elements that may not stand in foreign content and so end it.
     pub(super) fn leaves_foreign(self) -> bool {
         self.is_heading()
-            || matches!(
-                self,
-                B | BIG | BLOCKQUOTE | BODY | BR | CENTER | CODE | DD | DIV | DL
-            )
-            || matches!(
-                self,
-                DT | EM | EMBED | HEAD | HR | I | IMG | LI | LISTING | MENU | META
-            )
-            || matches!(
-                self,
-                NOBR | OL | P | PRE | RUBY | S | SMALL | SPAN | STRONG | STRIKE
-            )
+            || matches!(self, B | BIG | BLOCKQUOTE | BODY | BR | CENTER | CODE | DD | DIV | DL)
+            || matches!(self, DT | EM | EMBED | HEAD | HR | I | IMG | LI | LISTING | MENU | META)
+            || matches!(self, NOBR | OL | P | PRE | RUBY | S | SMALL | SPAN | STRONG | STRIKE)
             || matches!(self, SUB | SUP | TABLE | TT | U | UL | VAR)
     }
 
@@ -193,22 +165,14 @@ impl Name {
             || self.is_heading()
             || self.is_table_part()
             || self.is_scope_boundary()
-            || matches!(
-                self,
-                BUTTON | DD | DT | FORM | IFRAME | LI | NOEMBED | NOFRAMES | NOSCRIPT
-            )
-            || matches!(
-                self,
-                P | PLAINTEXT | SCRIPT | SELECT | STYLE | TEXTAREA | TITLE | XMP
-            )
+            || matches!(self, BUTTON | DD | DT | FORM | IFRAME | LI | NOEMBED | NOFRAMES | NOSCRIPT)
+            || matches!(self, P | PLAINTEXT | SCRIPT | SELECT | STYLE | TEXTAREA | TITLE | XMP)
     }
 
     /// Elements that "has an element in scope" does not look beyond, foreign ones included.
     pub(super) fn is_scope_boundary(self) -> bool {
-        matches!(
-            self,
-            APPLET | CAPTION | MARQUEE | OBJECT | SELECT | TABLE | TD | TEMPLATE | TH
-        ) || self.is_integration_point()
+        matches!(self, APPLET | CAPTION | MARQUEE | OBJECT | SELECT | TABLE | TD | TEMPLATE | TH)
+            || self.is_integration_point()
     }
 
     /// Foreign elements that can hold HTML. Whether `annotation-xml` is one depends on its

@@ -99,9 +99,8 @@ fn mask_noscript(html: &str) -> Cow<'_, str> {
         let behind = html.get(at + 1..).unwrap_or_default();
         let slash = usize::from(behind.starts_with('/'));
         let name = at + 1 + slash..at + 1 + slash + NOSCRIPT.len();
-        let is_noscript = html
-            .get(name.clone())
-            .is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
+        let is_noscript =
+            html.get(name.clone()).is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
         if is_noscript {
             masked.push_str(html.get(copied..name.start).unwrap_or_default());
             masked.push_str(MASKED_NOSCRIPT);
@@ -216,9 +215,7 @@ impl<'p> Pass<'p> {
             name,
             is_self_closing: tag.is_self_closing(),
             is_styled_font: name == FONT
-                && ["color", "face", "size"]
-                    .iter()
-                    .any(|key| tag.has_attribute(key)),
+                && ["color", "face", "size"].iter().any(|key| tag.has_attribute(key)),
             hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
         });
         if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
@@ -305,13 +302,11 @@ impl<'p> Pass<'p> {
             return;
         };
         let has = |wanted: &str| {
-            rel.split_ascii_whitespace()
-                .any(|token| token.eq_ignore_ascii_case(wanted))
+            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(wanted))
         };
         if has("canonical") {
-            let is_qualified = ["hreflang", "lang", "media", "type"]
-                .iter()
-                .any(|name| tag.has_attribute(name));
+            let is_qualified =
+                ["hreflang", "lang", "media", "type"].iter().any(|name| tag.has_attribute(name));
             let counts = self.in_head && !self.tree.in_noscript() && !is_qualified;
             if let Some(href) = attribute(tag, "href").filter(|_| counts)
                 && self.canonicals.len() < CANONICALS_MAX
@@ -441,12 +436,7 @@ impl<'p> Pass<'p> {
                 self.dropped.long_links += 1;
                 continue;
             }
-            page.links.push(Link {
-                url,
-                rel: link.rel,
-                kind: link.kind,
-                anchor: link.anchor,
-            });
+            page.links.push(Link { url, rel: link.rel, kind: link.kind, anchor: link.anchor });
         }
         if let Some(canonical) = &page.canonical {
             page.links.push(Link {
@@ -494,11 +484,6 @@ fn skip_attributes(tag: &str) -> &str {
 /// Whether a meta tag's name could be `robots` or a product token (RM-005, RFC 9309 2.2.1).
 fn may_be_for_robots(name: &str) -> bool {
     let is_token = !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
-    is_token
-        && !NOT_FOR_ROBOTS
-            .iter()
-            .any(|other| name.eq_ignore_ascii_case(other))
+        && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
+    is_token && !NOT_FOR_ROBOTS.iter().any(|other| name.eq_ignore_ascii_case(other))
 }

@@ -15,10 +15,8 @@ pub(super) struct Resolver {
 impl Resolver {
     pub(super) fn new(base: Option<&str>, encoding: &'static Encoding, url: &Url) -> Self {
         let is_unicode = [UTF_8, UTF_16BE, UTF_16LE].contains(&encoding);
-        let mut resolver = Self {
-            base: url.clone(),
-            query_encoding: (!is_unicode).then_some(encoding),
-        };
+        let mut resolver =
+            Self { base: url.clone(), query_encoding: (!is_unicode).then_some(encoding) };
         if let Some(base) = base.and_then(|base| resolver.resolve(base)) {
             resolver.base = base;
         }

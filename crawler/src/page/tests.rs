@@ -12,12 +12,7 @@ fn page_url() -> Url {
 #[track_caller]
 fn scan_html(html: &str) -> Page {
     let limits = ScanLimits::default();
-    scan(
-        html.as_bytes(),
-        Some("text/html; charset=utf-8"),
-        &page_url(),
-        &limits,
-    )
+    scan(html.as_bytes(), Some("text/html; charset=utf-8"), &page_url(), &limits)
 }
 
 fn head(inside: &str) -> String {
@@ -30,153 +25,41 @@ fn head(inside: &str) -> String {
 fn snippet_text_leaves_out_data_nosnippet() {
     // (body, snippet text, the clause or report that says so)
     let cases = [
-        (
-            "<p>a <span data-nosnippet>b</span> c</p>",
-            "a c",
-            "SN-003 span in p",
-        ),
-        (
-            "a<span data-nosnippet>b</span>c",
-            "a c",
-            "two words stay two",
-        ),
+        ("<p>a <span data-nosnippet>b</span> c</p>", "a c", "SN-003 span in p"),
+        ("a<span data-nosnippet>b</span>c", "a c", "two words stay two"),
         ("<div data-nosnippet>b</div>c", "c", "SN-003 div"),
-        (
-            "<section data-nosnippet>b</section>c",
-            "c",
-            "SN-001 section",
-        ),
-        (
-            "<mytag data-nosnippet>b</mytag>",
-            "b",
-            "SN-003 custom element",
-        ),
-        (
-            "<p data-nosnippet>b</p>",
-            "b",
-            "SN-001 only span, div, section",
-        ),
-        (
-            "<div data-nosnippet>b<p>c<ul><li>d</ul></div>e",
-            "e",
-            "SN-003 nested",
-        ),
-        (
-            "<div data-nosnippet='true'>b</div>c",
-            "c",
-            "SN-001 any value",
-        ),
-        (
-            "<div data-nosnippet=false>b</div><div DATA-NOSNIPPET>d</div>c",
-            "c",
-            "SN-001",
-        ),
+        ("<section data-nosnippet>b</section>c", "c", "SN-001 section"),
+        ("<mytag data-nosnippet>b</mytag>", "b", "SN-003 custom element"),
+        ("<p data-nosnippet>b</p>", "b", "SN-001 only span, div, section"),
+        ("<div data-nosnippet>b<p>c<ul><li>d</ul></div>e", "e", "SN-003 nested"),
+        ("<div data-nosnippet='true'>b</div>c", "c", "SN-001 any value"),
+        ("<div data-nosnippet=false>b</div><div DATA-NOSNIPPET>d</div>c", "c", "SN-001"),
         ("a<div data-nosnippet>b<p>c", "a", "SN-002 unclosed"),
-        (
-            "<p>a</p><div data-nosnippet /><p>c</p>",
-            "a",
-            "a slash means nothing on div",
-        ),
-        (
-            "<my-box>a</my-box><section data-nosnippet><my-box>b</my-box></section>",
-            "a",
-            "wrapped",
-        ),
+        ("<p>a</p><div data-nosnippet /><p>c</p>", "a", "a slash means nothing on div"),
+        ("<my-box>a</my-box><section data-nosnippet><my-box>b</my-box></section>", "a", "wrapped"),
         (
             "<p>x1<div data-nosnippet>x2</div>x3</p><span data-nosnippet><b>x4</span>x5</b>",
             "x1\nx3\nx5",
             "p closed by div; misnested b",
         ),
-        (
-            "<p><span data-nosnippet>b</p>c",
-            "c",
-            "p closes what is open in it",
-        ),
-        (
-            "<ul><li><span data-nosnippet>b<li>c</ul>",
-            "c",
-            "li closes li",
-        ),
-        (
-            "<table><tr><td><div data-nosnippet>b<td>c</table>d",
-            "c\nd",
-            "td closes td",
-        ),
-        (
-            "<section><div data-nosnippet>b</section>c",
-            "c",
-            "section closes div",
-        ),
-        (
-            "<b><div data-nosnippet>b</b>c</div>d",
-            "d",
-            "b does not close div",
-        ),
-        (
-            "<span><div data-nosnippet>b</span>c</div>d",
-            "d",
-            "span does not close div",
-        ),
-        (
-            "<div><table><tr><td><span data-nosnippet>b</div>c</table>d",
-            "d",
-            "not through a cell",
-        ),
-        (
-            "<form><div data-nosnippet>b</form>c</div>d",
-            "d",
-            "form does not close div",
-        ),
-        (
-            "<div data-nosnippet>b<div>c</div>d</div>e",
-            "e",
-            "div in div",
-        ),
-        (
-            "<div data-nosnippet><p><div>b</p></div></div>c",
-            "c",
-            "stray end tag of p",
-        ),
-        (
-            "<div data-nosnippet>b<!-- </div> -->c</div>d",
-            "d",
-            "comment",
-        ),
-        (
-            "<div data-nosnippet>b<script>'</div>'</script>c</div>d",
-            "d",
-            "script",
-        ),
-        (
-            "<div data-nosnippet>b<textarea></div></textarea>c</div>d",
-            "d",
-            "textarea",
-        ),
-        (
-            "<div data-nosnippet>b</body></html>c",
-            "",
-            "body is never closed",
-        ),
-        (
-            "<div data-nosnippet>b</div title='</div>'>c",
-            "c",
-            "attributes of end tags",
-        ),
-        (
-            "<div data-nosnippet><noscript><p>b</p></noscript>c</div>d",
-            "d",
-            "noscript",
-        ),
-        (
-            "<noscript><div data-nosnippet>b</noscript>c",
-            "",
-            "the readings differ: hide",
-        ),
-        (
-            "a<template><div data-nosnippet></template>b",
-            "ab",
-            "ends with its template",
-        ),
+        ("<p><span data-nosnippet>b</p>c", "c", "p closes what is open in it"),
+        ("<ul><li><span data-nosnippet>b<li>c</ul>", "c", "li closes li"),
+        ("<table><tr><td><div data-nosnippet>b<td>c</table>d", "c\nd", "td closes td"),
+        ("<section><div data-nosnippet>b</section>c", "c", "section closes div"),
+        ("<b><div data-nosnippet>b</b>c</div>d", "d", "b does not close div"),
+        ("<span><div data-nosnippet>b</span>c</div>d", "d", "span does not close div"),
+        ("<div><table><tr><td><span data-nosnippet>b</div>c</table>d", "d", "not through a cell"),
+        ("<form><div data-nosnippet>b</form>c</div>d", "d", "form does not close div"),
+        ("<div data-nosnippet>b<div>c</div>d</div>e", "e", "div in div"),
+        ("<div data-nosnippet><p><div>b</p></div></div>c", "c", "stray end tag of p"),
+        ("<div data-nosnippet>b<!-- </div> -->c</div>d", "d", "comment"),
+        ("<div data-nosnippet>b<script>'</div>'</script>c</div>d", "d", "script"),
+        ("<div data-nosnippet>b<textarea></div></textarea>c</div>d", "d", "textarea"),
+        ("<div data-nosnippet>b</body></html>c", "", "body is never closed"),
+        ("<div data-nosnippet>b</div title='</div>'>c", "c", "attributes of end tags"),
+        ("<div data-nosnippet><noscript><p>b</p></noscript>c</div>d", "d", "noscript"),
+        ("<noscript><div data-nosnippet>b</noscript>c", "", "the readings differ: hide"),
+        ("a<template><div data-nosnippet></template>b", "ab", "ends with its template"),
     ];
     for (body, expect, clause) in cases {
         let page = scan_html(body);
@@ -198,11 +81,7 @@ fn deep_nesting_never_shows_what_is_hidden() {
     let cases = [
         format!("<div data-nosnippet>{deep}b{closed}"),
         format!("{deep}<div data-nosnippet>b</div>"),
-        format!(
-            "<div data-nosnippet>{}b{}",
-            "<p><div>".repeat(600),
-            "</div>".repeat(600)
-        ),
+        format!("<div data-nosnippet>{}b{}", "<p><div>".repeat(600), "</div>".repeat(600)),
     ];
     for html in cases {
         let page = scan_html(&html);
@@ -219,19 +98,10 @@ fn text_is_what_a_reader_sees() {
         ("a<b>b</b>c", "abc"),
         ("a<br>b", "a\nb"),
         ("<table><tr><td>a<td>b<tr><td>c</table>", "a\nb\nc"),
-        (
-            "a&amp;b &eacute; &#x263a; &notit; &lt;p&gt;",
-            "a&b é ☺ ¬it; <p>",
-        ),
+        ("a&amp;b &eacute; &#x263a; &notit; &lt;p&gt;", "a&b é ☺ ¬it; <p>"),
         ("a<style>p{}</style><script>x</script>b", "ab"),
-        (
-            "<svg><title>t</title><style>s</style><text>a</text></svg>b",
-            "ab",
-        ),
-        (
-            "a<textarea>x</textarea><iframe>y</iframe><noframes>z</noframes>b",
-            "ab",
-        ),
+        ("<svg><title>t</title><style>s</style><text>a</text></svg>b", "ab"),
+        ("a<textarea>x</textarea><iframe>y</iframe><noframes>z</noframes>b", "ab"),
         ("a<noscript>Please enable JavaScript</noscript>b", "ab"),
         ("a<template>x</template>b", "ab"),
         ("a<!-- x -->b", "ab"),
@@ -262,74 +132,32 @@ fn titles() {
         assert_eq!(scan_html(html).title.as_deref(), expect, "{html}");
     }
     let long = scan_html(&format!("<title>{}</title>", "é".repeat(2_000)));
-    assert_eq!(
-        long.title.unwrap().chars().count(),
-        ScanLimits::default().title_chars
-    );
+    assert_eq!(long.title.unwrap().chars().count(), ScanLimits::default().title_chars);
 }
 
 #[test]
 fn robots_meta_anywhere_but_in_what_is_not_the_document() {
     let cases: [(&str, &[(u32, &str, &str)]); 18] = [
-        (
-            "<meta name=robots content=noindex>",
-            &[(0, "robots", "noindex")],
-        ),
-        (
-            "<body><div><meta name=robots content=noindex></div>",
-            &[(0, "robots", "noindex")],
-        ),
-        (
-            "<META NAME=Robots CONTENT='NoIndex'>",
-            &[(0, "Robots", "NoIndex")],
-        ),
-        (
-            "<meta name='robots'content='noindex,follow'/>",
-            &[(0, "robots", "noindex,follow")],
-        ),
-        (
-            "<meta name=robots content=noindex content=index>",
-            &[(0, "robots", "noindex")],
-        ),
-        (
-            "<meta content=nofollow name=robots>",
-            &[(0, "robots", "nofollow")],
-        ),
-        (
-            "<meta name=' robots ' content='no&#105;ndex'>",
-            &[(0, "robots", "noindex")],
-        ),
+        ("<meta name=robots content=noindex>", &[(0, "robots", "noindex")]),
+        ("<body><div><meta name=robots content=noindex></div>", &[(0, "robots", "noindex")]),
+        ("<META NAME=Robots CONTENT='NoIndex'>", &[(0, "Robots", "NoIndex")]),
+        ("<meta name='robots'content='noindex,follow'/>", &[(0, "robots", "noindex,follow")]),
+        ("<meta name=robots content=noindex content=index>", &[(0, "robots", "noindex")]),
+        ("<meta content=nofollow name=robots>", &[(0, "robots", "nofollow")]),
+        ("<meta name=' robots ' content='no&#105;ndex'>", &[(0, "robots", "noindex")]),
         ("<meta name=robots value=noindex>", &[]),
         (
             "<meta charset=utf-8><meta name=ExampleBot content=noindex><meta name=viewport content=x>",
             &[(1, "ExampleBot", "noindex")],
         ),
-        (
-            "<meta name=twitter:card content=x><meta name=description content=noindex>",
-            &[],
-        ),
-        (
-            "<svg><meta name=robots content=noindex></svg>",
-            &[(0, "robots", "noindex")],
-        ),
+        ("<meta name=twitter:card content=x><meta name=description content=noindex>", &[]),
+        ("<svg><meta name=robots content=noindex></svg>", &[(0, "robots", "noindex")]),
         ("<!-- <meta name=robots content=noindex> -->", &[]),
         ("<script>'<meta name=robots content=noindex>'</script>", &[]),
-        (
-            "<template><meta name=robots content=noindex></template>",
-            &[],
-        ),
-        (
-            "<textarea><meta name=robots content=noindex></textarea>",
-            &[],
-        ),
-        (
-            "<iframe srcdoc='&lt;meta name=robots content=noindex>'></iframe>",
-            &[],
-        ),
-        (
-            "<noscript><meta name=robots content=noindex></noscript>",
-            &[(0, "robots", "noindex")],
-        ),
+        ("<template><meta name=robots content=noindex></template>", &[]),
+        ("<textarea><meta name=robots content=noindex></textarea>", &[]),
+        ("<iframe srcdoc='&lt;meta name=robots content=noindex>'></iframe>", &[]),
+        ("<noscript><meta name=robots content=noindex></noscript>", &[(0, "robots", "noindex")]),
         (
             "<b><template></b></template><meta name=robots content=noindex>",
             &[(0, "robots", "noindex")],
@@ -352,42 +180,25 @@ fn canonical_only_in_head_and_unqualified() {
     let found = Some("https://example.com/c");
     let cases = [
         (head(link), found),
-        (
-            head("<link rel='shortlink CANONICAL' href='/c#part'>"),
-            found,
-        ),
+        (head("<link rel='shortlink CANONICAL' href='/c#part'>"), found),
         (
             head("<link rel=canonical href=https://example.com/c><link rel=canonical href=/c>"),
             found,
         ),
-        (
-            head("<link rel=canonical href=/c><link rel=canonical href=/d>"),
-            None,
-        ),
+        (head("<link rel=canonical href=/c><link rel=canonical href=/d>"), None),
         (head("<link rel=canonical hreflang=de href=/c>"), None),
         (head("<link rel=canonical lang=de href=/c>"), None),
         (head("<link rel=canonical media=print href=/c>"), None),
         (head("<link rel=canonical type=text/html href=/c>"), None),
         (
-            head(&format!(
-                "<base href=https://example.com/>{}",
-                "<link rel=canonical href=c>"
-            )),
+            head(&format!("<base href=https://example.com/>{}", "<link rel=canonical href=c>")),
             found,
         ),
         (head(&format!("<img>{link}")), None),
         (head(&format!("<iframe></iframe>{link}")), None),
         (head(&format!("words{link}")), None),
-        (
-            head(&format!(
-                "<script>1</script><style>p</style><template><p></template>{link}"
-            )),
-            found,
-        ),
-        (
-            head(&format!("<noscript><img src=/pixel></noscript>{link}")),
-            found,
-        ),
+        (head(&format!("<script>1</script><style>p</style><template><p></template>{link}")), found),
+        (head(&format!("<noscript><img src=/pixel></noscript>{link}")), found),
         (head(&format!("<template>{link}</template>")), None),
         (format!("<body>{link}"), None),
         (format!("</head>{link}"), found),
@@ -396,21 +207,14 @@ fn canonical_only_in_head_and_unqualified() {
     ];
     for (html, expect) in cases {
         let page = scan_html(&html);
-        assert_eq!(
-            page.canonical.as_ref().map(Url::as_str),
-            expect,
-            "LK-004, LK-007: {html}"
-        );
+        assert_eq!(page.canonical.as_ref().map(Url::as_str), expect, "LK-004, LK-007: {html}");
     }
 }
 
 #[track_caller]
 fn links(html: &str) -> Vec<(LinkKind, String)> {
     let page = scan_html(html);
-    page.links
-        .into_iter()
-        .map(|link| (link.kind, link.url.into()))
-        .collect()
+    page.links.into_iter().map(|link| (link.kind, link.url.into())).collect()
 }
 
 #[test]
@@ -418,14 +222,8 @@ fn links_resolve_as_in_a_browser() {
     use LinkKind::{Alternate, Frame, Hyperlink, Refresh};
     let cases: [(&str, &[(LinkKind, &str)]); 22] = [
         ("<a href=c>", &[(Hyperlink, "https://example.com/a/b/c")]),
-        (
-            "<map><area href=/c></map>",
-            &[(Hyperlink, "https://example.com/c")],
-        ),
-        (
-            "<base href=https://example.com/><a href=s/x>",
-            &[(Hyperlink, "https://example.com/s/x")],
-        ),
+        ("<map><area href=/c></map>", &[(Hyperlink, "https://example.com/c")]),
+        ("<base href=https://example.com/><a href=s/x>", &[(Hyperlink, "https://example.com/s/x")]),
         (
             "<base href='../kit/'><a href=part></a><a href=/root>",
             &[
@@ -433,18 +231,12 @@ fn links_resolve_as_in_a_browser() {
                 (Hyperlink, "https://example.com/root"),
             ],
         ),
-        (
-            "<base href='javascript:void(0)'><a href=x>",
-            &[(Hyperlink, "https://example.com/a/b/x")],
-        ),
+        ("<base href='javascript:void(0)'><a href=x>", &[(Hyperlink, "https://example.com/a/b/x")]),
         (
             "<base><base href=/1/><base href=/2/><a href=x>",
             &[(Hyperlink, "https://example.com/1/x")],
         ),
-        (
-            "<a href=x></a><base href=/late/>",
-            &[(Hyperlink, "https://example.com/late/x")],
-        ),
+        ("<a href=x></a><base href=/late/>", &[(Hyperlink, "https://example.com/late/x")]),
         (
             "<template><base href=/1/><a href=y></template><a href=x>",
             &[(Hyperlink, "https://example.com/a/b/x")],
@@ -455,31 +247,13 @@ fn links_resolve_as_in_a_browser() {
         ),
         (
             "<a href=//www.example.net/y></a><a href='/\\www.example.net/z'></a>",
-            &[
-                (Hyperlink, "https://www.example.net/y"),
-                (Hyperlink, "https://www.example.net/z"),
-            ],
+            &[(Hyperlink, "https://www.example.net/y"), (Hyperlink, "https://www.example.net/z")],
         ),
-        (
-            "<a href='?&amp;pg=2'>",
-            &[(Hyperlink, "https://example.com/a/b/page.html?&pg=2")],
-        ),
-        (
-            "<a href='/s?a=1&amp;copy=2'>",
-            &[(Hyperlink, "https://example.com/s?a=1&copy=2")],
-        ),
-        (
-            "<a href='/s?a=1&copy=2'>",
-            &[(Hyperlink, "https://example.com/s?a=1&copy=2")],
-        ),
-        (
-            "<a href='/x#part'>",
-            &[(Hyperlink, "https://example.com/x")],
-        ),
-        (
-            "<a href='#top'></a><a name=x></a><span href=/n></span>",
-            &[],
-        ),
+        ("<a href='?&amp;pg=2'>", &[(Hyperlink, "https://example.com/a/b/page.html?&pg=2")]),
+        ("<a href='/s?a=1&amp;copy=2'>", &[(Hyperlink, "https://example.com/s?a=1&copy=2")]),
+        ("<a href='/s?a=1&copy=2'>", &[(Hyperlink, "https://example.com/s?a=1&copy=2")]),
+        ("<a href='/x#part'>", &[(Hyperlink, "https://example.com/x")]),
+        ("<a href='#top'></a><a name=x></a><span href=/n></span>", &[]),
         (
             "<a href='mailto:x@example.com'></a><a href='ftp://example.com/'></a><a href='http://['>",
             &[],
@@ -488,30 +262,15 @@ fn links_resolve_as_in_a_browser() {
             "<iframe src=/f></iframe><iframe src=about:blank></iframe>",
             &[(Frame, "https://example.com/f")],
         ),
-        (
-            "<link rel=alternate hreflang=de href=/de>",
-            &[(Alternate, "https://example.com/de")],
-        ),
-        (
-            "<link rel='alternate stylesheet' href=/css><link rel=icon href=/i>",
-            &[],
-        ),
-        (
-            "<meta http-equiv=refresh content='5;url=/r'>",
-            &[(Refresh, "https://example.com/r")],
-        ),
+        ("<link rel=alternate hreflang=de href=/de>", &[(Alternate, "https://example.com/de")]),
+        ("<link rel='alternate stylesheet' href=/css><link rel=icon href=/i>", &[]),
+        ("<meta http-equiv=refresh content='5;url=/r'>", &[(Refresh, "https://example.com/r")]),
         ("<!-- <a href=/c> --><script>'<a href=/s>'</script>", &[]),
-        (
-            "<noscript><a href=/n>n</a></noscript>",
-            &[(Hyperlink, "https://example.com/n")],
-        ),
+        ("<noscript><a href=/n>n</a></noscript>", &[(Hyperlink, "https://example.com/n")]),
     ];
     for (html, expect) in cases {
         let found = links(html);
-        let found: Vec<_> = found
-            .iter()
-            .map(|(kind, url)| (*kind, url.as_str()))
-            .collect();
+        let found: Vec<_> = found.iter().map(|(kind, url)| (*kind, url.as_str())).collect();
         assert_eq!(found, expect, "{html}");
     }
 }
@@ -521,17 +280,9 @@ fn links_keep_rel_and_anchor() {
     let html = "<a rel='ugc,nofollow' href=/1> One <b>two</b><p>three</a>\
         <a href=/2>open<a href=/3>next</a> outside <a href=/4><img></a>";
     let page = scan_html(html);
-    let found: Vec<_> = page
-        .links
-        .iter()
-        .map(|link| (link.rel.as_str(), link.anchor.as_str()))
-        .collect();
-    let expect = [
-        ("ugc,nofollow", "One two three"),
-        ("", "open"),
-        ("", "next"),
-        ("", ""),
-    ];
+    let found: Vec<_> =
+        page.links.iter().map(|link| (link.rel.as_str(), link.anchor.as_str())).collect();
+    let expect = [("ugc,nofollow", "One two three"), ("", "open"), ("", "next"), ("", "")];
     assert_eq!(found, expect, "LK-002");
     let long = scan_html(&format!("<a href=/>{}", "é ".repeat(500)));
     let anchor_chars = ScanLimits::default().anchor_chars;
@@ -550,18 +301,9 @@ fn meta_refresh_moves_the_page_unless_for_readers_without_scripts() {
              <meta http-equiv=Refresh content=\"5; URL='intro/start.html'\">",
             Some((5, "https://example.com/docs/v2/intro/start.html")),
         ),
-        (
-            "<noscript><meta http-equiv=refresh content='0;url=/nojs'></noscript>",
-            None,
-        ),
-        (
-            "<!-- <meta http-equiv=refresh content='0;url=/c'> -->",
-            None,
-        ),
-        (
-            "<meta http-equiv=refresh content='0;url=javascript:x'>",
-            None,
-        ),
+        ("<noscript><meta http-equiv=refresh content='0;url=/nojs'></noscript>", None),
+        ("<!-- <meta http-equiv=refresh content='0;url=/c'> -->", None),
+        ("<meta http-equiv=refresh content='0;url=javascript:x'>", None),
         (
             "<meta http-equiv=refresh content='1;/1'><meta http-equiv=refresh content='2;/2'>",
             Some((1, "https://example.com/1")),
@@ -569,9 +311,7 @@ fn meta_refresh_moves_the_page_unless_for_readers_without_scripts() {
     ];
     for (html, expect) in cases {
         let found = scan_html(html).meta_refresh;
-        let found = found
-            .as_ref()
-            .map(|refresh| (refresh.delay_s, refresh.url.as_str()));
+        let found = found.as_ref().map(|refresh| (refresh.delay_s, refresh.url.as_str()));
         assert_eq!(found, expect, "{html}");
     }
 }
@@ -597,11 +337,8 @@ fn character_sets() {
         b"--><meta charset=\"windows-1251\"><title>\xcc\xe8\xf0</title>",
     ]
     .concat();
-    let beyond = [
-        &[b' '; 1_024],
-        b"<meta charset=windows-1251><title>e</title>".as_slice(),
-    ]
-    .concat();
+    let beyond =
+        [&[b' '; 1_024], b"<meta charset=windows-1251><title>e</title>".as_slice()].concat();
     let utf16 = |bom: &[u8], encode: fn(u16) -> [u8; 2]| {
         let units = "<title>é✓</title>".encode_utf16().flat_map(encode);
         [bom, &units.collect::<Vec<_>>()].concat()
@@ -647,11 +384,7 @@ fn character_sets() {
     for (content_type, body, charset, title) in cases {
         let page = scan(body, content_type, &page_url(), &ScanLimits::default());
         let shown = String::from_utf8_lossy(body);
-        assert_eq!(
-            (page.charset, page.title.as_deref()),
-            (charset, Some(title)),
-            "{shown}"
-        );
+        assert_eq!((page.charset, page.title.as_deref()), (charset, Some(title)), "{shown}");
     }
 }
 
@@ -669,28 +402,15 @@ fn queries_are_encoded_as_the_document_is() {
     let body = b"<a href=\"/\xef?q=\xef\">x</a>";
     let html = Some("text/html; charset=windows-1251");
     let page = scan(body, html, &page_url(), &ScanLimits::default());
-    assert_eq!(
-        page.links[0].url.as_str(),
-        "https://example.com/%D0%BF?q=%EF"
-    );
+    assert_eq!(page.links[0].url.as_str(), "https://example.com/%D0%BF?q=%EF");
 }
 
 #[test]
 fn kinds_of_body() {
     let cases: [(Option<&str>, &[u8], PageKind, &str); 10] = [
         (Some("TEXT/HTML"), b"<p>a", PageKind::Html, "a"),
-        (
-            Some("application/xhtml+xml; charset=utf-8"),
-            b"<p>a</p>",
-            PageKind::Html,
-            "a",
-        ),
-        (
-            Some("text/plain"),
-            b" <p>a \n\n b&amp;",
-            PageKind::PlainText,
-            "<p>a\nb&amp;",
-        ),
+        (Some("application/xhtml+xml; charset=utf-8"), b"<p>a</p>", PageKind::Html, "a"),
+        (Some("text/plain"), b" <p>a \n\n b&amp;", PageKind::PlainText, "<p>a\nb&amp;"),
         (Some("application/pdf"), b"%PDF <p>a", PageKind::Other, ""),
         (Some("application/json"), b"{}", PageKind::Other, ""),
         (None, b" <p>a", PageKind::Html, "a"),
@@ -701,11 +421,7 @@ fn kinds_of_body() {
     ];
     for (content_type, body, kind, text) in cases {
         let page = scan(body, content_type, &page_url(), &ScanLimits::default());
-        assert_eq!(
-            (page.kind, page.text.as_str()),
-            (kind, text),
-            "{content_type:?}"
-        );
+        assert_eq!((page.kind, page.text.as_str()), (kind, text), "{content_type:?}");
     }
 }
 
@@ -726,27 +442,15 @@ fn limits_hold_and_show() {
         "x".repeat(100)
     );
     let page = scan(html.as_bytes(), Some("text/html"), &page_url(), &limits);
-    let expect = Dropped {
-        links: 2,
-        long_links: 1,
-        meta_tags: 2,
-        text: true,
-        rest: false,
-    };
+    let expect = Dropped { links: 2, long_links: 1, meta_tags: 2, text: true, rest: false };
     assert_eq!(page.dropped, expect);
-    assert_eq!(
-        (page.text.as_str(), page.snippet_text.as_str()),
-        ("éé éé", "éé")
-    );
+    assert_eq!((page.text.as_str(), page.snippet_text.as_str()), ("éé éé", "éé"));
     assert_eq!(page.robots_meta[0].content, "noin");
 }
 
 #[test]
 fn nesting_beyond_the_parsers_memory_is_cut_and_said() {
-    let limits = ScanLimits {
-        parser_bytes: 100_000,
-        ..ScanLimits::default()
-    };
+    let limits = ScanLimits { parser_bytes: 100_000, ..ScanLimits::default() };
     let html = format!("<p>a{}", "<b>".repeat(1_000_000));
     let page = scan(html.as_bytes(), Some("text/html"), &page_url(), &limits);
     assert!(page.dropped.rest);

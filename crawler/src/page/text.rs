@@ -18,12 +18,7 @@ enum Gap {
 
 impl Text {
     pub(super) fn with_limit(limit_bytes: usize) -> Self {
-        Self {
-            out: String::new(),
-            pending: Gap::None,
-            limit_bytes,
-            is_cut: false,
-        }
+        Self { out: String::new(), pending: Gap::None, limit_bytes, is_cut: false }
     }
 
     /// Appends text in which a run of blanks means one blank.
@@ -89,10 +84,7 @@ impl Text {
 const UTF8_BYTES_MAX: usize = 4;
 
 fn char_boundary_at_or_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// White space, and control characters, which no reader sees.

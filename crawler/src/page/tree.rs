@@ -83,10 +83,7 @@ impl OpenElements {
             !name.is_void() && !name.is_unstacked()
         };
         if stays_open {
-            self.push(Open {
-                name,
-                hides_snippet: tag.hides_snippet,
-            });
+            self.push(Open { name, hides_snippet: tag.hides_snippet });
         }
         name
     }
@@ -94,11 +91,7 @@ impl OpenElements {
     /// Whether the element is HTML or foreign (HTML standard 13.2.6.5).
     fn place(&mut self, tag: StartTag) -> Name {
         if !self.current().is_some_and(is_foreign_proper) {
-            return if matches!(tag.name, SVG | MATH) {
-                tag.name.in_foreign()
-            } else {
-                tag.name
-            };
+            return if matches!(tag.name, SVG | MATH) { tag.name.in_foreign() } else { tag.name };
         }
         if tag.name.leaves_foreign() || tag.is_styled_font {
             self.leave_foreign();
@@ -219,10 +212,7 @@ impl OpenElements {
 
     /// Where the innermost table stands, if the point is inside one.
     fn table(&self) -> Option<usize> {
-        let found = self
-            .open
-            .iter()
-            .rposition(|open| is_table_boundary(open.name))?;
+        let found = self.open.iter().rposition(|open| is_table_boundary(open.name))?;
         self.open.get(found).filter(|open| open.name == TABLE)?;
         Some(found)
     }
@@ -236,11 +226,7 @@ impl OpenElements {
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
             return;
         };
-        let holds_block = self
-            .open
-            .iter()
-            .skip(at + 1)
-            .any(|open| open.name.is_special());
+        let holds_block = self.open.iter().skip(at + 1).any(|open| open.name.is_special());
         if holds_block {
             self.remove(at);
         } else {

@@ -32,21 +32,9 @@ pub(super) fn site() -> Site {
             },
         ],
         searches: &[
-            Search {
-                query: "sourdough",
-                finds: &["{bakery}/bread"],
-                never: &[],
-            },
-            Search {
-                query: "honey cake",
-                finds: &["{bakery}/cakes"],
-                never: &[],
-            },
-            Search {
-                query: "the secret menu",
-                finds: &[],
-                never: &["{bakery}/secret-menu"],
-            },
+            Search { query: "sourdough", finds: &["{bakery}/bread"], never: &[] },
+            Search { query: "honey cake", finds: &["{bakery}/cakes"], never: &[] },
+            Search { query: "the secret menu", finds: &[], never: &["{bakery}/secret-menu"] },
         ],
     }
 }
@@ -133,31 +121,11 @@ const OWN_GROUP: &str = "RFC 9309 §2.2.1 (RT-062)";
 const DUTIES: &[Duty] = &[
     asked("/robots.txt", "the rules come first", ROBOTS),
     shown("/", "the hub links to it", LINKED),
-    shown(
-        "/bread",
-        "data-nosnippet limits snippets, not indexing",
-        "data-nosnippet (SN-006)",
-    ),
-    shown(
-        "/cakes",
-        "max-snippet limits snippets, not indexing",
-        "max-snippet (RM-026)",
-    ),
-    withheld(
-        "/secret-menu",
-        "meta robots noindex, in capitals",
-        "noindex (RM-004, RM-021)",
-    ),
-    optional(
-        "/sitemap.xml",
-        "robots.txt names it as the sitemap",
-        "sitemaps.org (RT-050)",
-    ),
-    optional(
-        "/seasonal",
-        "only the sitemap lists it",
-        "sitemaps.org (RT-050)",
-    ),
+    shown("/bread", "data-nosnippet limits snippets, not indexing", "data-nosnippet (SN-006)"),
+    shown("/cakes", "max-snippet limits snippets, not indexing", "max-snippet (RM-026)"),
+    withheld("/secret-menu", "meta robots noindex, in capitals", "noindex (RM-004, RM-021)"),
+    optional("/sitemap.xml", "robots.txt names it as the sitemap", "sitemaps.org (RT-050)"),
+    optional("/seasonal", "only the sitemap lists it", "sitemaps.org (RT-050)"),
     only(
         Whom::Named(DEMO_AGENT),
         shown(
@@ -168,11 +136,7 @@ const DUTIES: &[Duty] = &[
     ),
     only(
         Whom::Named(DEMO_AGENT),
-        never_below(
-            "/kitchen/",
-            "the group of comitydemo disallows it",
-            OWN_GROUP,
-        ),
+        never_below("/kitchen/", "the group of comitydemo disallows it", OWN_GROUP),
     ),
     only(
         Whom::NotNamed(DEMO_AGENT),
@@ -180,15 +144,7 @@ const DUTIES: &[Duty] = &[
     ),
     only(
         Whom::NotNamed(DEMO_AGENT),
-        shown(
-            "/kitchen/starter",
-            "only the group of another agent disallows it",
-            OWN_GROUP,
-        ),
+        shown("/kitchen/starter", "only the group of another agent disallows it", OWN_GROUP),
     ),
-    never(
-        "/guestbook/sign",
-        "every link to it has rel=nofollow",
-        REL_NOFOLLOW,
-    ),
+    never("/guestbook/sign", "every link to it has rel=nofollow", REL_NOFOLLOW),
 ];

@@ -15,21 +15,9 @@ pub(super) fn site() -> Site {
         crawl_delay_ms: None,
         snippets: &[],
         searches: &[
-            Search {
-                query: "influenza",
-                finds: &["{clinic}/flu"],
-                never: &[],
-            },
-            Search {
-                query: "measles campaign",
-                finds: &[],
-                never: &["{clinic}/campaign"],
-            },
-            Search {
-                query: "waiting times",
-                finds: &[],
-                never: &["{clinic}/report.txt"],
-            },
+            Search { query: "influenza", finds: &["{clinic}/flu"], never: &[] },
+            Search { query: "measles campaign", finds: &[], never: &["{clinic}/campaign"] },
+            Search { query: "waiting times", finds: &[], never: &["{clinic}/report.txt"] },
         ],
     }
 }
@@ -37,22 +25,16 @@ pub(super) fn site() -> Site {
 fn pages() -> Vec<Page> {
     vec![
         Page::html("/", "Riverside Clinic", HOME),
-        Page::html("/flu", "Flu season", FLU).header(
-            "x-robots-tag",
-            "unavailable_after: 31 Dec 2099 23:59:59 GMT",
-        ),
+        Page::html("/flu", "Flu season", FLU)
+            .header("x-robots-tag", "unavailable_after: 31 Dec 2099 23:59:59 GMT"),
         Page::html("/campaign", "Measles campaign", CAMPAIGN)
             .head("<meta name=\"robots\" content=\"unavailable_after: 2020-09-21\">"),
         Page::text("/report.txt", "text/plain", REPORT).header("x-robots-tag", "noindex"),
         Page::html("/staff", "Our doctors", STAFF)
             .header("x-robots-tag", "otherbot: noindex, nofollow"),
         Page::html("/staff/herbs", "The herb garden", HERBS),
-        Page::html(
-            "/appointments",
-            "Out of order",
-            "<p>The appointment book has jammed.</p>",
-        )
-        .status(500),
+        Page::html("/appointments", "Out of order", "<p>The appointment book has jammed.</p>")
+            .status(500),
     ]
 }
 
@@ -96,63 +78,24 @@ const SCOPED: &str = "X-Robots-Tag (XR-003)";
 const OTHER: &str = "otherbot";
 
 const DUTIES: &[Duty] = &[
-    asked(
-        "/robots.txt",
-        "only asking shows that there is none",
-        ROBOTS,
-    ),
-    shown(
-        "/",
-        "without robots.txt there are no limits",
-        "RFC 9309 §2.3.1.3 (RT-023)",
-    ),
-    shown(
-        "/flu",
-        "its unavailable_after lies far ahead",
-        "unavailable_after (RM-031)",
-    ),
-    withheld(
-        "/campaign",
-        "its unavailable_after has passed",
-        "unavailable_after (RM-031)",
-    ),
-    withheld(
-        "/report.txt",
-        "X-Robots-Tag noindex on a text file",
-        "X-Robots-Tag (XR-001)",
-    ),
+    asked("/robots.txt", "only asking shows that there is none", ROBOTS),
+    shown("/", "without robots.txt there are no limits", "RFC 9309 §2.3.1.3 (RT-023)"),
+    shown("/flu", "its unavailable_after lies far ahead", "unavailable_after (RM-031)"),
+    withheld("/campaign", "its unavailable_after has passed", "unavailable_after (RM-031)"),
+    withheld("/report.txt", "X-Robots-Tag noindex on a text file", "X-Robots-Tag (XR-001)"),
     only(
         Whom::NotNamed(OTHER),
         shown("/staff", "its X-Robots-Tag speaks to otherbot only", SCOPED),
     ),
     only(
         Whom::NotNamed(OTHER),
-        shown(
-            "/staff/herbs",
-            "the nofollow speaks to otherbot only",
-            SCOPED,
-        ),
+        shown("/staff/herbs", "the nofollow speaks to otherbot only", SCOPED),
     ),
     only(
         Whom::Named(OTHER),
-        withheld(
-            "/staff",
-            "its X-Robots-Tag says noindex to otherbot",
-            SCOPED,
-        ),
+        withheld("/staff", "its X-Robots-Tag says noindex to otherbot", SCOPED),
     ),
-    only(
-        Whom::Named(OTHER),
-        never("/staff/herbs", "linked from a nofollow page only", SCOPED),
-    ),
-    withheld(
-        "/appointments",
-        "it answers 500, and an error page is no content",
-        FAILED,
-    ),
-    withheld(
-        "/night-pharmacy",
-        "it answers 404, and an error page is no content",
-        FAILED,
-    ),
+    only(Whom::Named(OTHER), never("/staff/herbs", "linked from a nofollow page only", SCOPED)),
+    withheld("/appointments", "it answers 500, and an error page is no content", FAILED),
+    withheld("/night-pharmacy", "it answers 404, and an error page is no content", FAILED),
 ];

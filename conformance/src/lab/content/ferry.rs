@@ -21,16 +21,8 @@ pub(super) fn site() -> Site {
         crawl_delay_ms: Some(2_000),
         snippets: &[],
         searches: &[
-            Search {
-                query: "lighthouse",
-                finds: &["{ferry}/harbour"],
-                never: &[],
-            },
-            Search {
-                query: "crossing timetable",
-                finds: &["{ferry}/timetable"],
-                never: &[],
-            },
+            Search { query: "lighthouse", finds: &["{ferry}/harbour"], never: &[] },
+            Search { query: "crossing timetable", finds: &["{ferry}/timetable"], never: &[] },
         ],
     }
 }
@@ -61,11 +53,7 @@ and has been for sale since 1974. Herons stand on the wall and judge the boats.<
 const DUTIES: &[Duty] = &[
     asked("/robots.txt", "the rules come first", ROBOTS),
     shown("/", "the hub links to it", LINKED),
-    shown(
-        "/timetable",
-        "compressed as Content-Encoding says",
-        "RFC 9110 §8.4 (HT-006)",
-    ),
+    shown("/timetable", "compressed as Content-Encoding says", "RFC 9110 §8.4 (HT-006)"),
     shown("/harbour", "the home page links to it", LINKED),
     never_below("/crew/", "robots.txt disallows it", DISALLOW),
 ];

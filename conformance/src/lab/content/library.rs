@@ -20,16 +20,8 @@ pub(super) fn site() -> Site {
         crawl_delay_ms: None,
         snippets: &[],
         searches: &[
-            Search {
-                query: "bibliothèque",
-                finds: &["{library}/hours"],
-                never: &[],
-            },
-            Search {
-                query: "almanac",
-                finds: &["{library}/catalogue"],
-                never: &[],
-            },
+            Search { query: "bibliothèque", finds: &["{library}/hours"], never: &[] },
+            Search { query: "almanac", finds: &["{library}/catalogue"], never: &[] },
         ],
     }
 }
@@ -87,25 +79,13 @@ const ROBOTS_HOP: &str = "RFC 9309 §2.3.1.2 (RT-021)";
 const DUTIES: &[Duty] = &[
     asked("/robots.txt", "the rules come first", ROBOTS),
     asked("/files/robots.txt", "robots.txt redirects here", ROBOTS_HOP),
-    asked(
-        "/files/robots-current.txt",
-        "the redirected robots.txt redirects again",
-        ROBOTS_HOP,
-    ),
+    asked("/files/robots-current.txt", "the redirected robots.txt redirects again", ROBOTS_HOP),
     shown("/", "the hub links to it", LINKED),
-    shown(
-        "/hours",
-        "the charset stands in Content-Type",
-        "RFC 9110 §8.3.2",
-    ),
+    shown("/hours", "the charset stands in Content-Type", "RFC 9110 §8.3.2"),
     asked("/cards", "the home page links to it", LINKED),
     asked("/catalogue-2009", "first hop of the moved catalogue", HOP),
     asked("/catalogue-2022", "second hop of the moved catalogue", HOP),
     shown("/catalogue", "where the redirects end", HOP),
     shown("/reading-room", "the home page links to it", LINKED),
-    never_below(
-        "/members/",
-        "the redirected robots.txt disallows it",
-        DISALLOW,
-    ),
+    never_below("/members/", "the redirected robots.txt disallows it", DISALLOW),
 ];

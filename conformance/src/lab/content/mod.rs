@@ -44,11 +44,7 @@ pub(crate) fn sites() -> Vec<Site> {
 pub(crate) fn refused_addresses() -> Vec<Expect> {
     let refused = [
         (town::PRIVATE, "a private address", "RFC 1918 §3"),
-        (
-            town::METADATA,
-            "a link-local address, where clouds serve credentials",
-            "RFC 3927 §7",
-        ),
+        (town::METADATA, "a link-local address, where clouds serve credentials", "RFC 3927 §7"),
     ];
     refused
         .map(|(url, why, clause)| Expect {

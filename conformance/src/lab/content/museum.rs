@@ -31,11 +31,7 @@ fn pages() -> Vec<Page> {
         Page::html("/collection?sort=age", "The collection", COLLECTION).head(CANONICAL),
         Page::html("/garden", "The garden", GARDEN),
         Page::redirect("/lost-umbrella", 302, "/vault/umbrella"),
-        Page::html(
-            "/vault/umbrella",
-            "A walrus umbrella",
-            "<p>It may not be photographed.</p>",
-        ),
+        Page::html("/vault/umbrella", "A walrus umbrella", "<p>It may not be photographed.</p>"),
         Page::redirect("/east-corridor", 302, "/west-corridor"),
         Page::redirect("/west-corridor", 302, "/east-corridor"),
     ]
@@ -77,9 +73,5 @@ const DUTIES: &[Duty] = &[
         DISALLOW,
     ),
     asked("/east-corridor", "the home page links to it", LINKED),
-    asked(
-        "/west-corridor",
-        "the first turn of a loop of redirects",
-        HOP,
-    ),
+    asked("/west-corridor", "the first turn of a loop of redirects", HOP),
 ];

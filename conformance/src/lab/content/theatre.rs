@@ -10,30 +10,16 @@ pub(super) fn site() -> Site {
                 page whose base element moves its links, and a counter that is busy at first.",
         pages: pages(),
         traps: &[
-            Trap {
-                prefix: "/calendar/",
-                page: calendar,
-            },
-            Trap {
-                prefix: "/backstage/",
-                page: backstage,
-            },
+            Trap { prefix: "/calendar/", page: calendar },
+            Trap { prefix: "/backstage/", page: backstage },
         ],
         duties: DUTIES,
         robots: &["{theatre}/robots.txt"],
         crawl_delay_ms: None,
         snippets: &[],
         searches: &[
-            Search {
-                query: "hamlet",
-                finds: &["{theatre}/plays/hamlet"],
-                never: &[],
-            },
-            Search {
-                query: "matinee",
-                finds: &["{theatre}/calendar/today"],
-                never: &[],
-            },
+            Search { query: "hamlet", finds: &["{theatre}/plays/hamlet"], never: &[] },
+            Search { query: "matinee", finds: &["{theatre}/calendar/today"], never: &[] },
         ],
     }
 }
@@ -45,11 +31,7 @@ fn pages() -> Vec<Page> {
         Page::html("/programme", "Programme", PROGRAMME).head("<base href=\"{theatre}/plays/\">"),
         Page::html("/plays/hamlet", "Hamlet", HAMLET),
         Page::html("/plays/tempest", "The Tempest", TEMPEST),
-        Page::html(
-            "/plays/hamlet?seat=12",
-            "Seat 12",
-            "<p>Seat 12 is taken.</p>",
-        ),
+        Page::html("/plays/hamlet?seat=12", "Seat 12", "<p>Seat 12 is taken.</p>"),
         Page::html("/calendar/today", "Today", TODAY),
         Page::html("/tickets", "Tickets", TICKETS).busy_at_first(),
     ]
@@ -97,19 +79,9 @@ time and will not be hurried.</p>"#;
 /// A month, with a link to the next, up to the year 9999.
 fn calendar(path: &str) -> Option<(String, String)> {
     let (year, month) = path.strip_prefix("/calendar/")?.split_once('/')?;
-    let year: u16 = year
-        .parse()
-        .ok()
-        .filter(|year| (1..=9_999).contains(year))?;
-    let month: u16 = month
-        .parse()
-        .ok()
-        .filter(|month| (1..=12).contains(month))?;
-    let (next_year, next_month) = if month == 12 {
-        (year + 1, 1)
-    } else {
-        (year, month + 1)
-    };
+    let year: u16 = year.parse().ok().filter(|year| (1..=9_999).contains(year))?;
+    let month: u16 = month.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
     let body = format!(
         "<p>Nothing is planned yet.</p>\n\
          <p><a href=\"/calendar/{next_year:04}/{next_month:02}\">Next month</a></p>"
@@ -137,49 +109,17 @@ const DUTIES: &[Duty] = &[
     asked("/robots.txt", "the rules come first", ROBOTS),
     shown("/", "the hub links to it", LINKED),
     shown("/programme", "the home page links to it", LINKED),
-    shown(
-        "/plays/hamlet",
-        "a relative link, resolved against the base element",
-        BASE,
-    ),
-    shown(
-        "/plays/tempest",
-        "a relative link, resolved against the base element",
-        BASE,
-    ),
-    never(
-        "/hamlet",
-        "the base element moves this link under /plays/",
-        BASE,
-    ),
-    never(
-        "/tempest",
-        "the base element moves this link under /plays/",
-        BASE,
-    ),
-    shown(
-        "/calendar/today",
-        "the longer allow beats the shorter disallow",
-        LINKED,
-    ),
-    never_below(
-        "/calendar/",
-        "robots.txt disallows it; it has no end",
-        DISALLOW,
-    ),
+    shown("/plays/hamlet", "a relative link, resolved against the base element", BASE),
+    shown("/plays/tempest", "a relative link, resolved against the base element", BASE),
+    never("/hamlet", "the base element moves this link under /plays/", BASE),
+    never("/tempest", "the base element moves this link under /plays/", BASE),
+    shown("/calendar/today", "the longer allow beats the shorter disallow", LINKED),
+    never_below("/calendar/", "robots.txt disallows it; it has no end", DISALLOW),
     never_below(
         "/plays/hamlet?seat=",
         "robots.txt disallows it with *",
         "RFC 9309 §2.2.3 (RT-082)",
     ),
-    asked(
-        "/tickets",
-        "busy at first, and worth asking again",
-        "RFC 6585 §4 (HT-010)",
-    ),
-    never_below(
-        "/backstage/",
-        "every link to it has rel=nofollow; it has no end",
-        REL_NOFOLLOW,
-    ),
+    asked("/tickets", "busy at first, and worth asking again", "RFC 6585 §4 (HT-010)"),
+    never_below("/backstage/", "every link to it has rel=nofollow; it has no end", REL_NOFOLLOW),
 ];

@@ -25,11 +25,7 @@ pub(super) fn site(others: &[Site]) -> Site {
                 finds: &["{town}/vault"],
                 never: &["{museum}/vault/umbrella"],
             },
-            Search {
-                query: "guesthouse",
-                finds: &["{town}/visitors"],
-                never: &[],
-            },
+            Search { query: "guesthouse", finds: &["{town}/visitors"], never: &[] },
         ],
     }
 }
@@ -43,27 +39,11 @@ fn pages(others: &[Site]) -> Vec<Page> {
             .head("<meta name=\"robots\" content=\"nofollow\">"),
         Page::html("/vault", "The old bank vault", VAULT),
         Page::text("/shared/museum-robots.txt", "text/plain", MUSEUM_ROBOTS),
-        Page::html(
-            "/notices/draft-budget",
-            "Draft budget",
-            "<p>Not yet agreed.</p>",
-        ),
-        Page::html(
-            "/office/minutes",
-            "Minutes",
-            "<p>For the councillors only.</p>",
-        ),
+        Page::html("/notices/draft-budget", "Draft budget", "<p>Not yet agreed.</p>"),
+        Page::html("/office/minutes", "Minutes", "<p>For the councillors only.</p>"),
         Page::redirect("/cloud-notes", 302, METADATA),
-        Page::html(
-            "/old-shop",
-            "The old shop",
-            "<p>This shop closed years ago.</p>",
-        ),
-        Page::html(
-            "/ferry-cam",
-            "Ferry camera",
-            "<p>The camera is being repaired.</p>",
-        ),
+        Page::html("/old-shop", "The old shop", "<p>This shop closed years ago.</p>"),
+        Page::html("/ferry-cam", "Ferry camera", "<p>The camera is being repaired.</p>"),
     ]
 }
 
@@ -73,10 +53,7 @@ fn welcome(others: &[Site]) -> String {
     for site in others {
         let (name, about) = (site.name, site.about);
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            page,
-            "<dt><a href=\"{{{name}}}/\">The {name}</a></dt><dd>{about}</dd>"
-        );
+        let _ = writeln!(page, "<dt><a href=\"{{{name}}}/\">The {name}</a></dt><dd>{about}</dd>");
     }
     page.push_str("</dl>\n");
     page
@@ -133,40 +110,16 @@ const DUTIES: &[Duty] = &[
     asked("/robots.txt", "the rules come first", ROBOTS),
     shown("/", "the seed", LINKED),
     shown("/visitors", "the home page links to it", LINKED),
-    shown(
-        "/notices",
-        "nofollow says nothing against the page itself",
-        NOFOLLOW,
-    ),
+    shown("/notices", "nofollow says nothing against the page itself", NOFOLLOW),
     shown(
         "/vault",
         "only the museum's rules, kept here, name /vault",
         "RFC 9309 §2.3.1.2 (RT-022)",
     ),
-    asked(
-        "/shared/museum-robots.txt",
-        "the museum's robots.txt redirects here",
-        "RT-021",
-    ),
-    asked(
-        "/cloud-notes",
-        "the visitors page links to it; where it leads is refused",
-        LINKED,
-    ),
-    never(
-        "/notices/draft-budget",
-        "linked from a nofollow page only",
-        NOFOLLOW,
-    ),
+    asked("/shared/museum-robots.txt", "the museum's robots.txt redirects here", "RT-021"),
+    asked("/cloud-notes", "the visitors page links to it; where it leads is refused", LINKED),
+    never("/notices/draft-budget", "linked from a nofollow page only", NOFOLLOW),
     never_below("/office/", "robots.txt disallows it", DISALLOW),
-    never(
-        "/old-shop",
-        "linked in a comment only",
-        "HTML Standard, comments (LK-001)",
-    ),
-    never(
-        "/ferry-cam",
-        "linked in a script only",
-        "HTML Standard, script (LK-001)",
-    ),
+    never("/old-shop", "linked in a comment only", "HTML Standard, comments (LK-001)"),
+    never("/ferry-cam", "linked in a script only", "HTML Standard, script (LK-001)"),
 ];

@@ -37,9 +37,7 @@ async fn serve(coding: &str, body: &[u8]) -> Server {
 }
 
 fn page() -> Vec<u8> {
-    (0..2000)
-        .flat_map(|n| format!("<p>line {n}</p>\n").into_bytes())
-        .collect()
+    (0..2000).flat_map(|n| format!("<p>line {n}</p>\n").into_bytes()).collect()
 }
 
 #[tokio::test]
@@ -61,9 +59,7 @@ async fn every_offered_coding_is_decoded() {
         for coding in applied {
             body = coded(coding, &body).await;
         }
-        let reply = get(&serve(header, &body).await.url(), &short())
-            .await
-            .unwrap();
+        let reply = get(&serve(header, &body).await.url(), &short()).await.unwrap();
         assert!(reply.body == page, "{header} {applied:?}");
         assert_eq!(reply.completeness, Completeness::Whole, "{header}");
         assert_eq!(reply.wire_bytes, body.len() as u64, "{header}");
@@ -73,9 +69,7 @@ async fn every_offered_coding_is_decoded() {
 #[tokio::test]
 async fn two_zstd_frames_are_one_body() {
     let body = [coded("zstd", b"one ").await, coded("zstd", b"two").await].concat();
-    let reply = get(&serve("zstd", &body).await.url(), &short())
-        .await
-        .unwrap();
+    let reply = get(&serve("zstd", &body).await.url(), &short()).await.unwrap();
     assert_eq!(reply.body, "one two");
 }
 
@@ -83,14 +77,8 @@ async fn two_zstd_frames_are_one_body() {
 #[tokio::test]
 async fn an_empty_body_is_in_no_coding() {
     for coding in ["gzip", "deflate", "br", "zstd"] {
-        let reply = get(&serve(coding, b"").await.url(), &short())
-            .await
-            .unwrap();
-        assert_eq!(
-            (reply.body.len(), reply.completeness),
-            (0, Completeness::Whole),
-            "{coding}"
-        );
+        let reply = get(&serve(coding, b"").await.url(), &short()).await.unwrap();
+        assert_eq!((reply.body.len(), reply.completeness), (0, Completeness::Whole), "{coding}");
     }
 }
 
@@ -98,11 +86,7 @@ async fn an_empty_body_is_in_no_coding() {
 async fn broken_codings_are_errors() {
     let mut flipped = coded("gzip", &page()).await;
     let middle = flipped.len() / 2;
-    flipped
-        .iter_mut()
-        .skip(middle)
-        .take(64)
-        .for_each(|byte| *byte ^= 0x55);
+    flipped.iter_mut().skip(middle).take(64).for_each(|byte| *byte ^= 0x55);
     for (coding, body) in [
         ("gzip", b"<html>not gzip".to_vec()),
         ("gzip", flipped),
@@ -122,9 +106,8 @@ async fn broken_codings_are_errors() {
 async fn cut_codings_are_partial() {
     for coding in ["gzip", "deflate", "br", "zstd"] {
         // Random enough that half of it decodes to something.
-        let page: Vec<u8> = (0u32..60_000)
-            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
-            .collect();
+        let page: Vec<u8> =
+            (0u32..60_000).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         let whole = coded(coding, &page).await;
         let half = &whole[..whole.len() / 2];
         let framed = format!(
@@ -132,10 +115,9 @@ async fn cut_codings_are_partial() {
             whole.len()
         );
         let cut = Server::start(Manner::Say([framed.as_bytes(), half].concat())).await;
-        for (server, cause) in [
-            (cut, PartialCause::Cut),
-            (serve(coding, half).await, PartialCause::Coding),
-        ] {
+        for (server, cause) in
+            [(cut, PartialCause::Cut), (serve(coding, half).await, PartialCause::Coding)]
+        {
             let reply = get(&server.url(), &short()).await.unwrap();
             assert_eq!(reply.completeness, Completeness::Partial(cause), "{coding}");
             assert!(page.starts_with(&reply.body), "{coding}");
@@ -169,14 +151,8 @@ async fn the_limit_is_exact() {
             let body = coded(coding, &vec![b'x'; 1000 + extra]).await;
             let mut terms = short();
             terms.limits.body_bytes = 1000;
-            let reply = get(&serve(coding, &body).await.url(), &terms)
-                .await
-                .unwrap();
-            assert_eq!(
-                (reply.body.len(), reply.completeness),
-                (1000, expect),
-                "{coding}"
-            );
+            let reply = get(&serve(coding, &body).await.url(), &terms).await.unwrap();
+            assert_eq!((reply.body.len(), reply.completeness), (1000, expect), "{coding}");
         }
     }
 }
@@ -188,9 +164,6 @@ async fn data_that_decodes_to_nothing_ends() {
     let empty_block = [0x00, 0x00, 0x00, 0xff, 0xff].repeat(4096);
     let server = Server::start(Manner::Repeat(head, empty_block, Duration::ZERO)).await;
     let reply = get(&server.url(), &short()).await.unwrap();
-    assert_eq!(
-        (reply.body.len(), reply.completeness),
-        (0, Completeness::Truncated)
-    );
+    assert_eq!((reply.body.len(), reply.completeness), (0, Completeness::Truncated));
     assert!(reply.wire_bytes < 1_000_000, "{}", reply.wire_bytes);
 }

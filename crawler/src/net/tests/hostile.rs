@@ -50,56 +50,24 @@ async fn heads() {
     let long = format!("{HEAD}X-A: {}\r\n\r\n", "a".repeat(80_000));
     assert_outcomes(vec![
         ("nothing, closed", say(""), "closed"),
-        (
-            "half a head, closed",
-            say("HTTP/1.1 200 OK\r\nA: b\r\n"),
-            "closed",
-        ),
+        ("half a head, closed", say("HTTP/1.1 200 OK\r\nA: b\r\n"), "closed"),
         ("silence", Manner::Stall(vec![]), "first-byte-timeout"),
-        (
-            "half a head, silence",
-            Manner::Stall(HEAD.into()),
-            "first-byte-timeout",
-        ),
-        (
-            "garbage",
-            say("\x00\x01\x02 what is this\r\n\r\n"),
-            "protocol",
-        ),
+        ("half a head, silence", Manner::Stall(HEAD.into()), "first-byte-timeout"),
+        ("garbage", say("\x00\x01\x02 what is this\r\n\r\n"), "protocol"),
         ("no status", say("HTTP/1.1 OK\r\n\r\n"), "protocol"),
-        (
-            "status out of range",
-            say("HTTP/1.1 99 No\r\n\r\n"),
-            "protocol",
-        ),
+        ("status out of range", say("HTTP/1.1 99 No\r\n\r\n"), "protocol"),
         ("SSH", say("SSH-2.0-OpenSSH_9.6\r\n"), "protocol"),
         ("too many lines", say(&many), "head-too-large"),
         ("a line too long", say(&long), "head-too-large"),
-        (
-            "endless lines",
-            repeat(HEAD, &"X-A: b\r\n".repeat(100), 0),
-            "head-too-large",
-        ),
-        (
-            "a line a moment",
-            repeat(HEAD, "X-A: b\r\n", 20),
-            "first-byte-timeout",
-        ),
-        (
-            "endless 1xx",
-            repeat("", "HTTP/1.1 103 Early Hints\r\n\r\n", 5),
-            "first-byte-timeout",
-        ),
+        ("endless lines", repeat(HEAD, &"X-A: b\r\n".repeat(100), 0), "head-too-large"),
+        ("a line a moment", repeat(HEAD, "X-A: b\r\n", 20), "first-byte-timeout"),
+        ("endless 1xx", repeat("", "HTTP/1.1 103 Early Hints\r\n\r\n", 5), "first-byte-timeout"),
         (
             "lengths that differ",
             say("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabcde"),
             "protocol",
         ),
-        (
-            "a negative length",
-            say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc"),
-            "protocol",
-        ),
+        ("a negative length", say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc"), "protocol"),
     ])
     .await;
 }
@@ -116,30 +84,14 @@ async fn bodies() {
         ("whole", ok("Content-Length: 5\r\n\r\nhello"), "whole 5"),
         ("until closed", ok("\r\nhello"), "whole 5"),
         ("empty", ok("Content-Length: 0\r\n\r\n"), "whole 0"),
-        (
-            "too short",
-            ok("Content-Length: 9\r\n\r\nhello"),
-            "body-cut 5",
-        ),
-        (
-            "too long",
-            ok("Content-Length: 5\r\n\r\nhello you"),
-            "whole 5",
-        ),
+        ("too short", ok("Content-Length: 9\r\n\r\nhello"), "body-cut 5"),
+        ("too long", ok("Content-Length: 5\r\n\r\nhello you"), "whole 5"),
         ("absurd length", ok(absurd), "body-cut 5"),
         ("endless", repeat(&head, &block, 0), "truncated 100000"),
         ("none", Manner::Stall(head.clone().into()), "body-timeout 0"),
         ("silence", Manner::Stall(hello.into()), "body-timeout 5"),
-        (
-            "204",
-            status("204 No Content\r\nContent-Encoding: gzip"),
-            "whole 0",
-        ),
-        (
-            "304",
-            status("304 Same\r\nContent-Encoding: br\r\nContent-Length: 9"),
-            "whole 0",
-        ),
+        ("204", status("204 No Content\r\nContent-Encoding: gzip"), "whole 0"),
+        ("304", status("304 Same\r\nContent-Encoding: br\r\nContent-Length: 9"), "whole 0"),
     ])
     .await;
 }
@@ -157,23 +109,11 @@ async fn chunks() {
         ("no last one", then(""), "body-cut 5"),
         ("half a one", then("9\r\nhe"), "body-cut 7"),
         ("size that is none", then("zz\r\n"), "body-framing 5"),
-        (
-            "size too large",
-            then("fffffffffffffffff\r\n"),
-            "body-framing 5",
-        ),
+        ("size too large", then("fffffffffffffffff\r\n"), "body-framing 5"),
         ("no end of one", then("2\r\nhello\r\n"), "body-framing 7"),
         ("endless", repeat(&head, &block, 0), "truncated 100000"),
-        (
-            "endless extension",
-            repeat(&extension, &"x".repeat(4096), 0),
-            "body-framing 5",
-        ),
-        (
-            "endless trailers",
-            repeat(&trailers, &"A: b\r\n".repeat(99), 0),
-            "body-framing 5",
-        ),
+        ("endless extension", repeat(&extension, &"x".repeat(4096), 0), "body-framing 5"),
+        ("endless trailers", repeat(&trailers, &"A: b\r\n".repeat(99), 0), "body-framing 5"),
     ])
     .await;
 }
@@ -183,10 +123,7 @@ async fn a_slow_body_keeps_what_came() {
     let head = format!("{HEAD}Content-Length: 1000\r\n\r\n");
     let server = Server::start(repeat(&head, "z", 50)).await;
     let reply = get(&server.url(), &short()).await.unwrap();
-    assert_eq!(
-        reply.completeness,
-        Completeness::Partial(PartialCause::Timeout)
-    );
+    assert_eq!(reply.completeness, Completeness::Partial(PartialCause::Timeout));
     assert!((3..=14).contains(&reply.body.len()), "{}", reply.body.len());
     assert_eq!(reply.wire_bytes, reply.body.len() as u64);
 }
@@ -195,33 +132,14 @@ async fn a_slow_body_keeps_what_came() {
 #[tokio::test]
 async fn other_bodies_are_bounded_and_never_an_error() {
     for (status, rest, expect) in [
-        (
-            "404 Not Found",
-            format!("\r\n{}", "e".repeat(90_000)),
-            "truncated 65536",
-        ),
-        (
-            "500 Oops",
-            "Content-Encoding: gzip\r\n\r\nnot gzip".into(),
-            "body-coding 0",
-        ),
-        (
-            "301 Moved",
-            "Content-Encoding: what\r\nLocation: /\r\n\r\nx".into(),
-            "body-coding 0",
-        ),
-        (
-            "503 Busy",
-            "Content-Length: 4\r\nRetry-After: 7\r\n\r\nwait".into(),
-            "whole 4",
-        ),
+        ("404 Not Found", format!("\r\n{}", "e".repeat(90_000)), "truncated 65536"),
+        ("500 Oops", "Content-Encoding: gzip\r\n\r\nnot gzip".into(), "body-coding 0"),
+        ("301 Moved", "Content-Encoding: what\r\nLocation: /\r\n\r\nx".into(), "body-coding 0"),
+        ("503 Busy", "Content-Length: 4\r\nRetry-After: 7\r\n\r\nwait".into(), "whole 4"),
     ] {
         let server = Server::start(say(&format!("HTTP/1.1 {status}\r\n{rest}"))).await;
         let result = get(&server.url(), &short()).await;
         assert_eq!(outcome(&result), expect, "{status}");
-        assert_eq!(
-            result.unwrap().status.as_str(),
-            status.split_once(' ').unwrap().0
-        );
+        assert_eq!(result.unwrap().status.as_str(), status.split_once(' ').unwrap().0);
     }
 }

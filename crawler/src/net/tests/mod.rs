@@ -41,9 +41,7 @@ fn short() -> Terms {
 }
 
 async fn get(url: &str, terms: &Terms) -> Result<Reply, FetchError> {
-    transport(config())
-        .get(&Url::parse(url).unwrap(), terms)
-        .await
+    transport(config()).get(&Url::parse(url).unwrap(), terms).await
 }
 
 fn code(result: &Result<Reply, FetchError>) -> &'static str {

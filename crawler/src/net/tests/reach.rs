@@ -22,10 +22,7 @@ async fn a_request_says_who_asks_and_no_more() {
     };
     let url = format!("http://me:secret@{}/a%20b?c=d{{}}#e", server.address);
     let reply = get(&url, &terms).await.unwrap();
-    assert_eq!(
-        (&reply.body[..], reply.completeness),
-        (&b"ok"[..], Completeness::Whole)
-    );
+    assert_eq!((&reply.body[..], reply.completeness), (&b"ok"[..], Completeness::Whole));
     assert_eq!(reply.address, Some(server.address));
     assert_eq!((reply.url.as_str(), reply.wire_bytes), (url.as_str(), 2));
     assert!(reply.first_byte <= reply.total);
@@ -90,19 +87,9 @@ async fn names_lead_to_addresses() {
     let port = server.address.port();
     let names = Names::offline().with_static("site.example", vec!["127.0.0.1".parse().unwrap()]);
     let transport = transport(HttpConfig { names, ..config() });
-    for host in [
-        "site.example",
-        "SITE.example.",
-        "any.localhost",
-        "localhost",
-        "127.1",
-    ] {
+    for host in ["site.example", "SITE.example.", "any.localhost", "localhost", "127.1"] {
         let url = Url::parse(&format!("http://{host}:{port}/")).unwrap();
-        assert_eq!(
-            transport.get(&url, &short()).await.unwrap().body,
-            "ok",
-            "{host}"
-        );
+        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok", "{host}");
         let address = transport.address_of(&url).await.unwrap();
         assert_eq!(address.to_string(), "127.0.0.1", "{host}");
     }
@@ -116,24 +103,14 @@ async fn what_may_not_be_reached_is_not() {
         "inside.example",
         vec!["127.0.0.1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
     );
-    let transport = transport(HttpConfig {
-        names,
-        allowed_networks: vec![],
-        ..config()
-    });
+    let transport = transport(HttpConfig { names, allowed_networks: vec![], ..config() });
     for (url, expect) in [
         (format!("http://127.0.0.1:{port}/"), "blocked-address"),
         (format!("http://2130706433:{port}/"), "blocked-address"),
-        (
-            format!("http://[::ffff:127.0.0.1]:{port}/"),
-            "blocked-address",
-        ),
+        (format!("http://[::ffff:127.0.0.1]:{port}/"), "blocked-address"),
         (format!("http://localhost:{port}/"), "blocked-address"),
         (format!("http://inside.example:{port}/"), "blocked-address"),
-        (
-            "http://169.254.169.254/latest/meta-data/".into(),
-            "blocked-address",
-        ),
+        ("http://169.254.169.254/latest/meta-data/".into(), "blocked-address"),
         ("https://[fe80::1]/".into(), "blocked-address"),
         ("http://nobody.invalid/".into(), "dns-not-found"),
         ("https://unknown.example/".into(), "dns-not-found"),
@@ -154,15 +131,10 @@ async fn what_may_not_be_reached_is_not() {
 /// One level a line: what, why, and what a person can do.
 #[tokio::test]
 async fn errors_help() {
-    let transport = transport(HttpConfig {
-        allowed_networks: vec![],
-        ..config()
-    });
+    let transport = transport(HttpConfig { allowed_networks: vec![], ..config() });
     let url = Url::parse("http://localhost:1/").unwrap();
     let error = transport.get(&url, &short()).await.unwrap_err();
-    let told: Vec<_> = crate::net::error::chain(&error)
-        .map(ToString::to_string)
-        .collect();
+    let told: Vec<_> = crate::net::error::chain(&error).map(ToString::to_string).collect();
     assert_eq!(
         told,
         [
@@ -181,17 +153,12 @@ async fn a_refused_connection_is_told() {
     drop(listener);
     let result = get(&url, &short()).await;
     assert_eq!(code(&result), "connect", "{result:?}");
-    let io = std::error::Error::source(&result.unwrap_err().kind)
-        .unwrap()
-        .to_string();
+    let io = std::error::Error::source(&result.unwrap_err().kind).unwrap().to_string();
     assert!(io.contains("refused"), "{io}");
 }
 
 #[tokio::test]
 async fn a_user_agent_must_be_sendable() {
-    let config = HttpConfig {
-        user_agent: "a\nb".into(),
-        ..config()
-    };
+    let config = HttpConfig { user_agent: "a\nb".into(), ..config() };
     assert!(HttpTransport::new(config, Clock::real()).is_err());
 }

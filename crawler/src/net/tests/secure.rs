@@ -37,19 +37,13 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), params.self_signed(&key).unwrap().pem()).unwrap();
-        Self {
-            issuer: Issuer::new(params, key),
-            file,
-        }
+        Self { issuer: Issuer::new(params, key), file }
     }
 
     fn issue(&self, params: &CertificateParams) -> Identity {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (
-            certificate.der().clone(),
-            PrivateKeyDer::Pkcs8(key.serialize_der().into()),
-        )
+        (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
     fn transport(&self) -> HttpTransport {
@@ -142,20 +136,9 @@ async fn the_version_is_agreed_by_alpn() {
         (&["http/1.1"], Version::HTTP_11),
         (&[], Version::HTTP_11),
     ] {
-        let (at, _) = serve(
-            authority.issue(&params("good.example")),
-            alpn,
-            OnHttp2::Answer,
-        )
-        .await;
-        let reply = ask(&authority.transport(), "good.example", at)
-            .await
-            .unwrap();
-        assert_eq!(
-            (reply.version, &reply.body[..]),
-            (expect, &b"ok"[..]),
-            "{alpn:?}"
-        );
+        let (at, _) = serve(authority.issue(&params("good.example")), alpn, OnHttp2::Answer).await;
+        let reply = ask(&authority.transport(), "good.example", at).await.unwrap();
+        assert_eq!((reply.version, &reply.body[..]), (expect, &b"ok"[..]), "{alpn:?}");
         assert_eq!(reply.address, Some(at));
         let rooted = ask(&authority.transport(), "good.example.", at).await;
         assert_eq!(code(&rooted), "ok", "{alpn:?}");
@@ -171,10 +154,7 @@ async fn a_server_can_leave_http2() {
     let transport = authority.transport();
     for expect in [2, 3] {
         let reply = ask(&transport, "good.example", at).await.unwrap();
-        assert_eq!(
-            (reply.version, reply.status.as_u16()),
-            (Version::HTTP_11, 200)
-        );
+        assert_eq!((reply.version, reply.status.as_u16()), (Version::HTTP_11, 200));
         assert_eq!(requests.load(Ordering::Relaxed), expect);
     }
 }
@@ -185,12 +165,7 @@ async fn a_long_head_over_http2_is_refused() {
     let identity = authority.issue(&params("good.example"));
     let (at, _) = serve(identity, &["h2"], OnHttp2::LongHead).await;
     let result = ask(&authority.transport(), "good.example", at).await;
-    assert_eq!(
-        code(&result),
-        "protocol",
-        "{:?}",
-        result.map(|reply| reply.status)
-    );
+    assert_eq!(code(&result), "protocol", "{:?}", result.map(|reply| reply.status));
 }
 
 #[tokio::test]
@@ -205,44 +180,21 @@ async fn bad_certificates_are_refused_in_words() {
     let own_key = KeyPair::generate().unwrap();
     let own = |params: CertificateParams| {
         let certificate = params.self_signed(&own_key).unwrap();
-        (
-            certificate.der().clone(),
-            PrivateKeyDer::Pkcs8(own_key.serialize_der().into()),
-        )
+        (certificate.der().clone(), PrivateKeyDer::Pkcs8(own_key.serialize_der().into()))
     };
     let mut own_ca = params("good.example");
     own_ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     for (host, identity, expect, words) in [
-        (
-            "good.example",
-            authority.issue(&expired),
-            "tls-expired",
-            "has expired",
-        ),
-        (
-            "good.example",
-            authority.issue(&early),
-            "tls-not-yet-valid",
-            "not valid yet",
-        ),
+        ("good.example", authority.issue(&expired), "tls-expired", "has expired"),
+        ("good.example", authority.issue(&early), "tls-not-yet-valid", "not valid yet"),
         (
             "other.example",
             authority.issue(&params("good.example")),
             "tls-wrong-name",
             "another name",
         ),
-        (
-            "good.example",
-            own(params("good.example")),
-            "tls-unknown-issuer",
-            "self-signed",
-        ),
-        (
-            "good.example",
-            own(own_ca),
-            "tls-unknown-issuer",
-            "self-signed",
-        ),
+        ("good.example", own(params("good.example")), "tls-unknown-issuer", "self-signed"),
+        ("good.example", own(own_ca), "tls-unknown-issuer", "self-signed"),
         (
             "good.example",
             Authority::new("stranger").issue(&params("good.example")),
@@ -253,9 +205,7 @@ async fn bad_certificates_are_refused_in_words() {
         let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Answer).await;
         let result = ask(&authority.transport(), host, at).await;
         assert_eq!(code(&result), expect, "{result:?}");
-        let told = std::error::Error::source(&result.unwrap_err().kind)
-            .unwrap()
-            .to_string();
+        let told = std::error::Error::source(&result.unwrap_err().kind).unwrap().to_string();
         assert!(told.starts_with(host) && told.contains(words), "{told}");
         assert_eq!(requests.load(Ordering::Relaxed), 0);
     }
@@ -264,10 +214,7 @@ async fn bad_certificates_are_refused_in_words() {
 #[tokio::test]
 async fn what_is_not_tls_is_told() {
     for (manner, expect) in [
-        (
-            Manner::Say(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()),
-            "tls-incompatible",
-        ),
+        (Manner::Say(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), "tls-incompatible"),
         (Manner::Stall(vec![]), "connect-timeout"),
     ] {
         let server = Server::start_blind(manner).await;

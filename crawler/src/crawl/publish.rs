@@ -1,0 +1,89 @@
+//! From a page and its publication to what the index gets.
+
+use comity_compliance::{ImagePreview, Limit, Permission, Publication, Site, Terms, Timestamp};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::index::{self, Document, DocumentKey, Form, IndexChange, ShowLimits};
+use crate::page::Page;
+
+/// What a URL's document is known by: the same in every store and index.
+pub(super) fn document_key(url: &Url) -> DocumentKey {
+    xxh3_128(url.as_str().as_bytes()).to_be_bytes()
+}
+
+/// Puts a page into the index as its publication permits, or takes it out.
+pub(super) fn change(
+    url: &Url,
+    page: &Page,
+    publication: &Publication,
+    now: Timestamp,
+) -> IndexChange {
+    match publication {
+        Publication::Full(terms) => put(url, page, terms, Form::Full, now),
+        Publication::EmbeddedOnly(terms) => put(url, page, terms, Form::Embedded, now),
+        Publication::BareUrl(_) | Publication::Nothing(_) => withdraw(url),
+    }
+}
+
+/// Takes a page out of the index, if it is there.
+pub(super) fn withdraw(url: &Url) -> IndexChange {
+    IndexChange::Withdraw { key: document_key(url) }
+}
+
+fn put(url: &Url, page: &Page, terms: &Terms, form: Form, now: Timestamp) -> IndexChange {
+    IndexChange::Put(Box::new(Document {
+        key: document_key(url),
+        url: url.to_string(),
+        site: Site::of(url).map_or_else(|_| String::new(), |site| site.to_string()),
+        title: page.title.clone().unwrap_or_default(),
+        text: page.text.clone(),
+        snippet_text: page.snippet_text.clone(),
+        language: page.language.clone().unwrap_or_default(),
+        canonical: page.canonical.as_ref().map(ToString::to_string),
+        fetched_at_ms: now.as_millis(),
+        expires_at_ms: terms.until.map(Timestamp::as_millis),
+        form,
+        limits: show_limits(terms),
+    }))
+}
+
+fn show_limits(terms: &Terms) -> ShowLimits {
+    ShowLimits {
+        snippet_chars: number(terms.snippet.limit()),
+        image_preview: match terms.image_preview {
+            ImagePreview::None => index::ImagePreview::None,
+            ImagePreview::Standard => index::ImagePreview::Standard,
+            ImagePreview::Large => index::ImagePreview::Large,
+        },
+        video_preview_s: number(terms.video_preview),
+        translation: permission(terms.translation),
+        image_indexing: permission(terms.images),
+    }
+}
+
+fn number(limit: Limit) -> Option<u32> {
+    match limit {
+        Limit::AtMost(number) => Some(number),
+        Limit::Unlimited => None,
+    }
+}
+
+fn permission(permission: Permission) -> index::Permission {
+    match permission {
+        Permission::Allow => index::Permission::Granted,
+        Permission::Forbid => index::Permission::Withheld,
+    }
+}
+
+/// A change as it travels through the outbox.
+pub(super) fn to_bytes(change: &IndexChange) -> Option<Vec<u8>> {
+    postcard::to_allocvec(change)
+        .inspect_err(|error| tracing::error!(%error, "a change for the index could not be written"))
+        .ok()
+}
+
+/// A change from the outbox.
+pub(super) fn from_bytes(bytes: &[u8]) -> Option<IndexChange> {
+    postcard::from_bytes(bytes).ok()
+}
