@@ -1,0 +1,218 @@
+//! What the store knows about one URL: how it was found, what its last visit
+//! taught, and when it is due again.
+
+use comity_compliance::Timestamp;
+use url::Url;
+
+/// A URL that the crawl came upon, and what is to become of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Found {
+    /// The normalised URL; two URLs are the same page if and only if they are written the same.
+    pub url: Url,
+    /// Links from the nearest seed.
+    pub depth: u16,
+    /// Redirects in a row that led here; 0 if it was not found by a redirect.
+    pub hops: u8,
+    /// How it was found.
+    pub via: Via,
+    /// The page or sitemap that named it; none for a seed.
+    pub from: Option<Url>,
+    /// When it was found.
+    pub at: Timestamp,
+    /// Whether it is to be fetched.
+    pub plan: Plan,
+}
+
+/// How a URL was found.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Via {
+    /// Given by the operator.
+    Seed,
+    /// A link on a page.
+    Link,
+    /// A redirect by status code.
+    Redirect,
+    /// A redirect by a refresh header or meta element.
+    Refresh,
+    /// A page that names this URL as its canonical one.
+    Canonical,
+    /// An entry of a sitemap.
+    Sitemap,
+}
+
+/// What is to become of a found URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Plan {
+    /// Fetch it.
+    Queue {
+        /// Not before this moment; none means at once.
+        due: Option<Timestamp>,
+        /// 0 goes first among URLs due in the same second.
+        priority: u8,
+    },
+    /// Only remember it. It becomes queued if it is found again with [`Plan::Queue`].
+    Note {
+        /// The stable code of the rule that keeps it out of the queue, such as `rel-nofollow`.
+        reason: String,
+    },
+}
+
+/// What pushing a URL did. A queued or visited URL is never made less by being found again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It was not known; now it is.
+    New,
+    /// It was known, and nothing changed.
+    Known,
+    /// It was only noted; now it is queued.
+    Upgraded,
+    /// It cannot be kept: not http(s), no host, longer than [`MAX_URL_BYTES`], or one of dozens of
+    /// URLs made to have the same hash.
+    Unusable,
+}
+
+/// The longest URL that is kept, in bytes.
+pub const MAX_URL_BYTES: usize = 8 * 1024;
+
+/// One attempt at one URL and all that it taught.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Visit {
+    /// The URL that was visited; it belongs to the site of the report.
+    pub url: Url,
+    /// When.
+    pub at: Timestamp,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When it is due again; none means not by itself.
+    pub next: Option<Timestamp>,
+    /// The priority with which it is queued again, 0 first.
+    pub priority: u8,
+    /// What it led to.
+    pub found: Vec<Found>,
+    /// What the sinks are to get: opaque bytes, handed out again by the outbox.
+    pub sink: Option<Vec<u8>>,
+    /// When the index must look at this page again without a visit.
+    pub index_review: Review,
+}
+
+/// When the index must look at a page again, such as the day that `unavailable_after` names.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Review {
+    /// As it was before this visit: the visit taught nothing about it, for instance it failed.
+    #[default]
+    Unchanged,
+    /// At this moment.
+    At(Timestamp),
+    /// Never.
+    Never,
+}
+
+/// How a visit ended. Strings longer than the store's bounds are cut.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// A response came and was read.
+    Fetched(Fetched),
+    /// The response sent us elsewhere.
+    Redirected {
+        /// The status code.
+        status: u16,
+        /// Where to.
+        to: Url,
+    },
+    /// Not asked for: a rule forbade it.
+    Refused {
+        /// The stable code of the rule.
+        code: String,
+        /// What decided, such as a robots.txt line.
+        evidence: Option<String>,
+    },
+    /// Asked for in vain; counts as a failure in a row.
+    Failed {
+        /// The stable code of the kind of failure.
+        code: String,
+        /// What happened, for people.
+        detail: String,
+    },
+    /// Put aside without a visit: noted as by [`Plan::Note`]. The last outcome stays.
+    Noted {
+        /// The stable code of the reason.
+        reason: String,
+    },
+}
+
+/// What is kept of a response.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Fetched {
+    /// The status code.
+    pub status: u16,
+    /// Bytes of the decoded body that were read.
+    pub bytes: u64,
+    /// Whether the body went on past the limit.
+    pub truncated: bool,
+    /// A hash of the body, to see whether a page changed.
+    pub content_hash: u64,
+    /// The `ETag` header, for conditional requests.
+    pub etag: Option<String>,
+    /// The `Last-Modified` header, for conditional requests.
+    pub last_modified: Option<String>,
+    /// The page rules that were found.
+    pub directives: Vec<DirectiveNote>,
+    /// What an index may do with the page: an opaque code.
+    pub publication: String,
+    /// The page's title.
+    pub title: Option<String>,
+}
+
+/// One page rule and where it stood.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct DirectiveNote {
+    /// The rule, such as `noindex`.
+    pub rule: String,
+    /// Where it stood, such as `meta` or `header`.
+    pub source: String,
+    /// The crawler it was addressed to; none means all.
+    pub agent: Option<String>,
+}
+
+/// All that the store knows about one URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PageRecord {
+    /// The URL.
+    pub url: Url,
+    /// Links from the nearest seed, as first found.
+    pub depth: u16,
+    /// Redirects in a row that led here.
+    pub hops: u8,
+    /// How it was found.
+    pub via: Via,
+    /// What named it.
+    pub from: Option<Url>,
+    /// When it was found.
+    pub found_at: Timestamp,
+    /// Failures in a row.
+    pub attempts: u32,
+    /// Responses read so far.
+    pub fetches: u32,
+    /// How the last visit ended, and when.
+    pub last: Option<(Timestamp, Outcome)>,
+    /// The last response, if the last visit brought none.
+    pub earlier: Option<(Timestamp, Fetched)>,
+    /// When it is due; [`Timestamp::EPOCH`] means at once, none means that it is not queued.
+    pub due: Option<Timestamp>,
+    /// Its priority in the queue, 0 first.
+    pub priority: u8,
+    /// Why it is noted only.
+    pub noted: Option<String>,
+    /// When the index must look at it again.
+    pub review: Option<Timestamp>,
+}
+
+impl PageRecord {
+    /// The last response that was read, whatever came after it.
+    pub fn last_fetch(&self) -> Option<(Timestamp, &Fetched)> {
+        match &self.last {
+            Some((at, Outcome::Fetched(fetched))) => Some((*at, fetched)),
+            Some(_) | None => self.earlier.as_ref().map(|(at, fetched)| (*at, fetched)),
+        }
+    }
+}
