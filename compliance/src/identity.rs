@@ -2,7 +2,7 @@
 //! matched against, and the User-Agent header that people read.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -89,9 +89,7 @@ impl fmt::Display for Contact {
 
 /// `local@host.tld`, close enough to catch a slip; nothing is sent to it.
 fn is_mailbox(text: &str) -> bool {
-    let printable = text
-        .bytes()
-        .all(|b| b.is_ascii_graphic() && !b"<>(),;:\"/\\".contains(&b));
+    let printable = text.bytes().all(|b| b.is_ascii_graphic() && !b"<>(),;:\"/\\".contains(&b));
     match text.split_once('@') {
         Some((local, host)) => {
             printable
@@ -118,12 +116,7 @@ pub struct Identity {
 impl Identity {
     /// A crawler that answers to one product token.
     pub fn new(token: ProductToken) -> Self {
-        Self {
-            tokens: vec![token],
-            version: "0.1".into(),
-            contact: None,
-            user_agent: None,
-        }
+        Self { tokens: vec![token], version: "0.1".into(), contact: None, user_agent: None }
     }
 
     /// Also answers to `token` where no earlier one is named.
@@ -156,9 +149,8 @@ impl Identity {
     /// product token (RFC 9309 §2.2.1: a site owner must be able to find it).
     pub fn with_user_agent(mut self, header: &str) -> Result<Self, IdentityError> {
         let printable = header.bytes().all(|b| (b' '..=b'~').contains(&b));
-        let named = header
-            .to_ascii_lowercase()
-            .contains(&self.token().as_str().to_ascii_lowercase());
+        let named =
+            header.to_ascii_lowercase().contains(&self.token().as_str().to_ascii_lowercase());
         if !printable || !named {
             return Err(IdentityError::UserAgent(header.into()));
         }
@@ -186,15 +178,8 @@ impl Identity {
         if let Some(header) = &self.user_agent {
             return header.clone();
         }
-        let reach = self
-            .contact
-            .as_ref()
-            .map_or_else(String::new, |c| format!("; +{c}"));
-        format!(
-            "Mozilla/5.0 (compatible; {}/{}{reach})",
-            self.token(),
-            self.version
-        )
+        let reach = self.contact.as_ref().map_or_else(String::new, |c| format!("; +{c}"));
+        format!("Mozilla/5.0 (compatible; {}/{}{reach})", self.token(), self.version)
     }
 }
 
@@ -277,12 +262,6 @@ mod tests {
             "Mozilla/5.0 (compatible; comitybot/0.1; +https://example.org/bot)"
         );
         assert!(identity.clone().with_user_agent("other/1.0").is_err());
-        assert_eq!(
-            identity
-                .with_user_agent("ComityBot/2")
-                .unwrap()
-                .user_agent(),
-            "ComityBot/2"
-        );
+        assert_eq!(identity.with_user_agent("ComityBot/2").unwrap().user_agent(), "ComityBot/2");
     }
 }

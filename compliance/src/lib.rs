@@ -27,15 +27,22 @@
 
 extern crate alloc;
 
+mod decide;
 mod identity;
 mod origin;
+mod pace;
 mod policy;
+pub mod robots;
+mod scope;
 mod time;
 mod verdict;
 
+pub use decide::{Facts, decide};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
 pub use origin::{Origin, OriginError, Scheme, Site};
+pub use pace::{Answer, Hold, SitePace};
 pub use policy::{Policy, Preset, RobotsNumbers};
+pub use scope::{Scope, ScopeKind};
 pub use time::Timestamp;
 pub use verdict::{
     Grounds, GroundsReason, Refusal, RefusalReason, RobotsEvidence, Verdict, WaitCause,

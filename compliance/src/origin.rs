@@ -62,11 +62,7 @@ impl Origin {
             return Err(OriginError::Host);
         }
         let port = url.port().unwrap_or_else(|| scheme.default_port());
-        Ok(Self {
-            scheme,
-            host: host.to_owned(),
-            port,
-        })
+        Ok(Self { scheme, host: host.to_owned(), port })
     }
 
     /// The protocol.
@@ -171,10 +167,7 @@ mod tests {
         let cases = [
             ("https://example.com/folder/file", "https://example.com"),
             ("https://www.example.com/", "https://www.example.com"),
-            (
-                "https://www.ex\u{e4}mple.com/",
-                "https://www.xn--exmple-cua.com",
-            ),
+            ("https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com"),
             ("https://212.96.82.21/", "https://212.96.82.21"),
             ("https://example.com:443/", "https://example.com"),
             ("http://example.com:80/", "http://example.com"),
@@ -191,12 +184,7 @@ mod tests {
 
     #[test]
     fn no_origin() {
-        for url in [
-            "mailto:me@example.org",
-            "data:,x",
-            "javascript:1",
-            "file:///etc/passwd",
-        ] {
+        for url in ["mailto:me@example.org", "data:,x", "javascript:1", "file:///etc/passwd"] {
             assert!(Origin::of(&Url::parse(url).unwrap()).is_err(), "{url}");
         }
     }

@@ -44,12 +44,8 @@ impl FromStr for Preset {
     type Err = &'static str;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL
-            .iter()
-            .find(|preset| preset.name().eq_ignore_ascii_case(name));
-        found
-            .copied()
-            .ok_or("a policy is one of courteous, google, rfc9309")
+        let found = Self::ALL.iter().find(|preset| preset.name().eq_ignore_ascii_case(name));
+        found.copied().ok_or("a policy is one of courteous, google, rfc9309")
     }
 }
 
@@ -65,9 +61,8 @@ pub struct Policy {
     pub crawl_delay_cap: Duration,
     /// Longest Retry-After that is honoured; then the site is asked again (AM-65).
     pub retry_after_cap: Duration,
-    /// Wait after the first overload answer (429, 5xx, network failure) of a site; it doubles with each.
-    pub backoff_first: Duration,
-    /// Longest such wait.
+    /// Longest wait between requests to a site that keeps failing; it starts at the interval and
+    /// doubles with each failure (HT-004, HT-005).
     pub backoff_cap: Duration,
     /// robots.txt numbers.
     pub robots: RobotsNumbers,
@@ -113,10 +108,18 @@ impl Policy {
             interval: Duration::from_secs(2),
             crawl_delay_cap: MINUTE,
             retry_after_cap: DAY,
-            backoff_first: Duration::from_secs(30),
             backoff_cap: HOUR,
             robots: RobotsNumbers::DOCUMENTED,
             redirect_hops: 10,
+        }
+    }
+
+    /// What a crawl-delay in robots.txt means: nothing under `google` and `rfc9309`, which do not
+    /// know it; under `courteous` a least interval, up to the cap (RL-006, AM-36).
+    pub fn crawl_delay(&self, asked: Option<Duration>) -> Option<Duration> {
+        match self.preset {
+            Preset::Courteous => asked.map(|delay| delay.min(self.crawl_delay_cap)),
+            Preset::Google | Preset::Rfc9309 => None,
         }
     }
 

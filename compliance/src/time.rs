@@ -37,10 +37,7 @@ impl Timestamp {
     /// This instant, `by` later.
     #[must_use]
     pub fn after(self, by: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
     /// How long ago `earlier` was; zero if it is not in the past.
@@ -69,22 +66,12 @@ mod tests {
         let last = Timestamp::from_millis(i64::MAX);
         assert_eq!(last.after(Duration::MAX), last);
         assert_eq!(Timestamp::EPOCH.since(last), Duration::ZERO);
-        assert_eq!(
-            last.since(Timestamp::from_millis(i64::MIN)).as_millis(),
-            i64::MAX as u128
-        );
+        assert_eq!(last.since(Timestamp::from_millis(i64::MIN)).as_millis(), i64::MAX as u128);
     }
 
     #[test]
     fn shows_rfc_3339() {
-        assert_eq!(
-            Timestamp::from_secs(1_796_050_253).to_string(),
-            "2026-11-30T14:50:53Z"
-        );
-        assert!(
-            Timestamp::from_millis(i64::MAX)
-                .to_string()
-                .contains("after 1970")
-        );
+        assert_eq!(Timestamp::from_secs(1_796_050_253).to_string(), "2026-11-30T14:50:53Z");
+        assert!(Timestamp::from_millis(i64::MAX).to_string().contains("after 1970"));
     }
 }

@@ -6,18 +6,19 @@ use core::fmt;
 use url::Url;
 
 use crate::Timestamp;
+use crate::robots::RobotsErrand;
 
 /// What the crawler may do with one URL at one moment.
 ///
 /// There is no default and no `bool`: a URL is fetched only on [`Verdict::Fetch`] or
 /// [`Verdict::FetchRobots`], and only this crate can make their [`Grounds`].
 #[must_use]
-#[derive(Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub enum Verdict {
     /// Fetch it now.
     Fetch(Grounds),
-    /// Fetch this origin's robots.txt first, then ask again.
-    FetchRobots(Grounds),
+    /// Fetch this origin's robots.txt first, on this errand, then ask again.
+    FetchRobots(RobotsErrand, Grounds),
     /// Do not fetch it yet; ask again at `until`.
     Wait {
         /// When to ask again; always later than the `now` of the question.
@@ -49,12 +50,7 @@ impl Grounds {
         evidence: Option<RobotsEvidence>,
         decided_at: Timestamp,
     ) -> Self {
-        Self {
-            url,
-            reason,
-            evidence,
-            decided_at,
-        }
+        Self { url, reason, evidence, decided_at }
     }
 
     /// The URL that may be requested, once, without its fragment.
@@ -91,11 +87,7 @@ pub struct RobotsEvidence {
 
 impl fmt::Display for RobotsEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "robots.txt line {}, group {}: {}",
-            self.line, self.group, self.rule
-        )
+        write!(f, "robots.txt line {}, group {}: {}", self.line, self.group, self.rule)
     }
 }
 
@@ -216,19 +208,9 @@ mod tests {
     #[test]
     fn codes_are_distinct_and_complete() {
         let mut seen = alloc::collections::BTreeSet::new();
-        let codes = (GroundsReason::ALL
-            .iter()
-            .map(|r| (r.code(), r.clause(), r.advice())))
-        .chain(
-            RefusalReason::ALL
-                .iter()
-                .map(|r| (r.code(), r.clause(), r.advice())),
-        )
-        .chain(
-            WaitCause::ALL
-                .iter()
-                .map(|r| (r.code(), r.clause(), r.advice())),
-        );
+        let codes = (GroundsReason::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())))
+            .chain(RefusalReason::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())))
+            .chain(WaitCause::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())));
         for (code, clause, advice) in codes {
             assert!(seen.insert(code), "{code} twice");
             assert!(!clause.is_empty() && advice.ends_with('.'), "{code}");

@@ -1,0 +1,169 @@
+//! The law of politeness: when one site may be asked again (R12).
+
+use core::time::Duration;
+
+use crate::{Policy, Timestamp, WaitCause};
+
+/// What one site feels of us, and what it told us: travels with the site, survives restarts.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SitePace {
+    /// When the last request ended: its response head arrived, or it failed. Counted from there,
+    /// the site never sees two requests closer than the interval, however long either was under way.
+    pub last_request: Option<Timestamp>,
+    /// The site is left alone until then.
+    pub hold: Option<Hold>,
+    /// Requests in a row that brought an error of the site: 429, 5xx, or no answer.
+    pub failures: u32,
+    /// When the site last answered without such an error.
+    pub last_served: Option<Timestamp>,
+}
+
+/// A time before which a site is not asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Hold {
+    /// When it ends.
+    pub until: Timestamp,
+    /// Why.
+    pub cause: WaitCause,
+}
+
+/// How a site answered one request, as far as politeness is concerned.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// A response that is no sign of trouble. 4xx other than 429 is none (RT-023).
+    Served,
+    /// 429 or 5xx, with the Retry-After that came along: a word about the whole site (RL-003).
+    Overloaded {
+        /// The wait that the site asked for.
+        retry_after: Option<Duration>,
+    },
+    /// No response: counts as an overload (HT-005).
+    Unanswered,
+}
+
+impl Answer {
+    /// What a status means for politeness (RT-023, RT-024, HT-004, HT-010).
+    pub const fn of(status: u16, retry_after: Option<Duration>) -> Self {
+        match status {
+            429 | 500..=599 => Self::Overloaded { retry_after },
+            _ => Self::Served,
+        }
+    }
+}
+
+impl SitePace {
+    /// Takes account of a request that ended at `now`.
+    pub fn request_ended(&mut self, answer: Answer, policy: &Policy, now: Timestamp) {
+        self.last_request = self.last_request.max(Some(now));
+        let retry_after = match answer {
+            Answer::Served => {
+                self.failures = 0;
+                self.hold = None;
+                self.last_served = Some(now);
+                return;
+            }
+            Answer::Overloaded { retry_after } => retry_after,
+            Answer::Unanswered => None,
+        };
+        self.failures = self.failures.saturating_add(1);
+        self.hold = Some(match retry_after {
+            Some(wait) => Hold {
+                until: now.after(wait.min(policy.retry_after_cap)),
+                cause: WaitCause::RetryAfter,
+            },
+            None => {
+                Hold { until: now.after(backoff(self.failures, policy)), cause: WaitCause::Backoff }
+            }
+        });
+    }
+
+    /// Assumes a request at `at`: after a restart, what was under way then is not known.
+    pub fn assume_request(&mut self, at: Timestamp) {
+        self.last_request = self.last_request.max(Some(at));
+    }
+
+    /// When the site may be asked next, and what that waits for; `None` if it never was asked.
+    /// `crawl_delay` is what its robots.txt asks for (AM-36).
+    pub fn ready_at(&self, policy: &Policy, crawl_delay: Option<Duration>) -> Option<Hold> {
+        let delay = policy.crawl_delay(crawl_delay);
+        let (gap, cause) = match delay {
+            Some(delay) if delay > policy.interval => (delay, WaitCause::CrawlDelay),
+            Some(_) | None => (policy.interval, WaitCause::Interval),
+        };
+        let interval = self.last_request.map(|last| Hold { until: last.after(gap), cause });
+        [interval, self.hold].into_iter().flatten().max_by_key(|hold| hold.until)
+    }
+}
+
+/// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
+fn backoff(failures: u32, policy: &Policy) -> Duration {
+    let doublings = failures.saturating_sub(1).min(20);
+    policy.interval.saturating_mul(1 << doublings).min(policy.backoff_cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Preset;
+
+    const T0: Timestamp = Timestamp::from_secs(1000);
+
+    fn wait(pace: &SitePace, policy: &Policy, crawl_delay: Option<u64>) -> (u64, WaitCause) {
+        let hold = pace.ready_at(policy, crawl_delay.map(Duration::from_secs)).unwrap();
+        (hold.until.since(T0).as_secs(), hold.cause)
+    }
+
+    /// RL-002, AM-36, HT-010, AM-65: one line, one case.
+    #[test]
+    fn waits() {
+        let secs = Duration::from_secs;
+        let retry = |s| Answer::Overloaded { retry_after: Some(secs(s)) };
+        let plain = Answer::Overloaded { retry_after: None };
+        let (courteous, google) = (Policy::default(), Policy::new(Preset::Google));
+        let cases = [
+            (&courteous, Answer::Served, None, (2, WaitCause::Interval)),
+            (&courteous, Answer::Served, Some(10), (10, WaitCause::CrawlDelay)),
+            (&courteous, Answer::Served, Some(1), (2, WaitCause::Interval)),
+            (&courteous, Answer::Served, Some(3600), (60, WaitCause::CrawlDelay)),
+            (&google, Answer::Served, Some(10), (2, WaitCause::Interval)),
+            (&courteous, retry(120), None, (120, WaitCause::RetryAfter)),
+            (&courteous, retry(10_000_000), None, (86_400, WaitCause::RetryAfter)),
+            (&courteous, retry(0), None, (2, WaitCause::Interval)),
+            (&courteous, plain, Some(30), (30, WaitCause::CrawlDelay)),
+            (&courteous, Answer::of(404, Some(secs(900))), None, (2, WaitCause::Interval)),
+            (&courteous, Answer::of(429, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
+            (&courteous, Answer::of(503, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
+        ];
+        for (policy, answer, crawl_delay, expect) in cases {
+            let mut pace = SitePace::default();
+            pace.request_ended(answer, policy, T0);
+            assert_eq!(wait(&pace, policy, crawl_delay), expect, "{answer:?} {crawl_delay:?}");
+        }
+    }
+
+    #[test]
+    fn failures_double_the_wait_and_an_answer_ends_it() {
+        let policy = Policy::default();
+        let mut pace = SitePace::default();
+        assert_eq!(pace.ready_at(&policy, None), None);
+        let mut waits = alloc::vec![];
+        for _ in 0..14 {
+            pace.request_ended(Answer::Unanswered, &policy, T0);
+            waits.push(wait(&pace, &policy, None).0);
+        }
+        assert_eq!(waits[..6], [2, 4, 8, 16, 32, 64]);
+        assert_eq!(waits[13], 3600);
+        pace.request_ended(Answer::Served, &policy, T0);
+        assert_eq!(wait(&pace, &policy, None), (2, WaitCause::Interval));
+    }
+
+    #[test]
+    fn a_restart_waits_a_whole_interval() {
+        let policy = Policy::default();
+        let mut pace = SitePace { last_request: Some(T0), ..SitePace::default() };
+        pace.assume_request(T0.after(Duration::from_secs(100)));
+        assert_eq!(wait(&pace, &policy, None).0, 102);
+        pace.assume_request(T0);
+        assert_eq!(wait(&pace, &policy, None).0, 102);
+    }
+}

@@ -1,0 +1,309 @@
+//! One fetch of a robots.txt, redirects included, to one outcome (R2).
+//!
+//! The caller makes the requests; the errand says which, and what the answers mean. Every status
+//! and every kind of failure has its row here: an error never passes for a permission.
+
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use url::Url;
+
+use super::record::RobotsOutcome;
+use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Timestamp};
+
+/// The fetch of one origin's robots.txt: follows redirects, across hosts too, and binds what it
+/// finds to the origin it started from (RT-021, RT-022, AM-1 to AM-4).
+#[derive(Debug)]
+pub struct RobotsErrand {
+    url: Url,
+    asked: Vec<Url>,
+}
+
+/// What one request of the errand brought.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum RobotsReply<'a> {
+    /// A response with a readable status line.
+    Response(RobotsResponse<'a>),
+    /// None: the name did not resolve, the connection failed or was cut, the certificate was
+    /// wrong, time ran out, the answer was no HTTP, or its content coding could not be read
+    /// (RT-028, AM-15, AM-21, AM-22). The text says what, for people.
+    Failed(String),
+}
+
+/// The parts of a response that matter to robots.txt.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RobotsResponse<'a> {
+    /// Status code.
+    pub status: u16,
+    /// The Location header.
+    pub location: Option<&'a str>,
+    /// All Cache-Control header lines, joined by commas.
+    pub cache_control: &'a str,
+    /// The Age header.
+    pub age: Option<&'a str>,
+    /// Retry-After, already reduced to a wait.
+    pub retry_after: Option<Duration>,
+    /// The content, decoded.
+    pub body: Body<'a>,
+}
+
+/// Content of a response, decoded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Body<'a> {
+    /// All of it, or as much as the reader's own limit let in.
+    Read(&'a [u8]),
+    /// The peer stopped in the middle: timeout, short length, broken chunk.
+    Broken(&'a [u8]),
+}
+
+/// What to do next on the errand.
+#[derive(Debug)]
+pub enum Step {
+    /// Make this request and come back with the reply.
+    Fetch(RobotsErrand, Grounds),
+    /// The errand is done.
+    Done(RobotsOutcome),
+}
+
+impl RobotsErrand {
+    /// Sets out for an origin's robots.txt.
+    pub fn start(origin: &Origin, now: Timestamp) -> (Self, Grounds) {
+        Self { url: origin.robots_url(), asked: vec![] }.with_grounds(now)
+    }
+
+    /// Takes what the last request brought.
+    pub fn reply(self, reply: RobotsReply<'_>, policy: &Policy, now: Timestamp) -> Step {
+        let numbers = &policy.robots;
+        let response = match reply {
+            RobotsReply::Failed(cause) => return unreachable(cause, None),
+            RobotsReply::Response(response) => response,
+        };
+        match response.status {
+            204 | 205 => Step::Done(file(&[], &response, numbers)),
+            206 => unreachable("status 206: only a part".into(), None),
+            200..=299 => received(&response, numbers),
+            301 | 302 | 303 | 307 | 308 => self.follow(&response, numbers, now),
+            429 | 500..=599 => {
+                unreachable(format!("status {}", response.status), response.retry_after)
+            }
+            400..=499 => no_file(format!("status {}", response.status), &response, numbers),
+            status => unreachable(format!("status {status}: no answer to a request"), None),
+        }
+    }
+
+    /// Hops are followed whatever rules their hosts have: no rules are fetched yet (AM-2).
+    fn follow(
+        mut self,
+        response: &RobotsResponse<'_>,
+        numbers: &RobotsNumbers,
+        now: Timestamp,
+    ) -> Step {
+        let Some(target) = response.location.and_then(|to| self.url.join(to).ok()) else {
+            return unreachable("a redirect without a usable Location".into(), None);
+        };
+        if Origin::of(&target).is_err() {
+            return unreachable(format!("a redirect to {}", shown(&target)), None);
+        }
+        self.asked.push(core::mem::replace(&mut self.url, target));
+        self.url.set_fragment(None);
+        if self.asked.contains(&self.url) {
+            return no_file("a redirect loop".into(), response, numbers);
+        }
+        if self.asked.len() > usize::from(numbers.redirect_hops) {
+            return no_file("too many redirects".into(), response, numbers);
+        }
+        let (errand, grounds) = self.with_grounds(now);
+        Step::Fetch(errand, grounds)
+    }
+
+    fn with_grounds(self, now: Timestamp) -> (Self, Grounds) {
+        let grounds = Grounds::new(self.url.clone(), GroundsReason::RobotsFile, None, now);
+        (self, grounds)
+    }
+}
+
+/// A URL short enough for a message.
+fn shown(url: &Url) -> String {
+    url.as_str().chars().take(100).collect()
+}
+
+fn received(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Step {
+    match response.body {
+        Body::Read(body) => Step::Done(file(body, response, numbers)),
+        // What the limit would have let in is all there (AM-16).
+        Body::Broken(body) if body.len() >= numbers.max_bytes => {
+            Step::Done(file(body, response, numbers))
+        }
+        Body::Broken(_) => unreachable("the answer broke off".into(), None),
+    }
+}
+
+fn file(body: &[u8], response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> RobotsOutcome {
+    RobotsOutcome::File {
+        body: super::cut(body, numbers.max_bytes).to_owned(),
+        cause: format!("status {}", response.status),
+        fresh_for: freshness(response, numbers),
+    }
+}
+
+fn no_file(cause: String, response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Step {
+    Step::Done(RobotsOutcome::NoFile { cause, fresh_for: freshness(response, numbers) })
+}
+
+fn unreachable(cause: String, retry_after: Option<Duration>) -> Step {
+    Step::Done(RobotsOutcome::Unreachable { cause, retry_after })
+}
+
+/// How long a copy counts as fresh (RT-030, AM-12): max-age less Age, within bounds; `no-store`
+/// and `no-cache` ask for the shortest time; without a word of it a day.
+fn freshness(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Duration {
+    let mut max_age = None;
+    for directive in response.cache_control.split(',') {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        let name = name.trim();
+        if name.eq_ignore_ascii_case("no-store") || name.eq_ignore_ascii_case("no-cache") {
+            return numbers.fresh_min;
+        }
+        if name.eq_ignore_ascii_case("max-age") {
+            // The smallest of several; a value that is no number is as none.
+            let secs = seconds(value.trim().trim_matches('"'));
+            max_age =
+                secs.map(|secs| max_age.map_or(secs, |known: u64| known.min(secs))).or(max_age);
+        }
+    }
+    let Some(max_age) = max_age else {
+        return numbers.fresh;
+    };
+    let age = response.age.and_then(|age| seconds(age.trim())).unwrap_or(0);
+    Duration::from_secs(max_age.saturating_sub(age)).clamp(numbers.fresh_min, numbers.fresh_max)
+}
+
+/// Delta-seconds (RFC 9111 §1.2.2), saturating.
+fn seconds(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_796_000_000);
+
+    fn response(status: u16) -> RobotsResponse<'static> {
+        RobotsResponse {
+            status,
+            location: None,
+            cache_control: "",
+            age: None,
+            retry_after: None,
+            body: Body::Read(b"user-agent: *\ndisallow: /x\n"),
+        }
+    }
+
+    fn errand() -> RobotsErrand {
+        let origin = Origin::of(&Url::parse("https://example.com/").unwrap()).unwrap();
+        RobotsErrand::start(&origin, NOW).0
+    }
+
+    fn outcome(reply: RobotsResponse<'_>) -> &'static str {
+        match errand().reply(RobotsReply::Response(reply), &Policy::default(), NOW) {
+            Step::Fetch(..) => "follow",
+            Step::Done(RobotsOutcome::File { .. }) => "file",
+            Step::Done(RobotsOutcome::NoFile { .. }) => "no file",
+            Step::Done(RobotsOutcome::Unreachable { .. }) => "unreachable",
+        }
+    }
+
+    /// RT-020 to RT-028, AM-4, AM-5, AM-13, AM-22: one line, one case.
+    #[test]
+    fn statuses() {
+        let cases: &[(&str, &[u16])] = &[
+            ("file", &[200, 201, 202, 203, 204, 205, 226, 299]),
+            ("no file", &[400, 401, 403, 404, 410, 418, 451, 499]),
+            ("unreachable", &[429, 500, 502, 503, 504, 599]),
+            ("unreachable", &[206, 300, 304, 305, 306, 399, 0, 100, 199, 600, 999]),
+            ("unreachable", &[301, 302, 303, 307, 308]),
+        ];
+        for (expect, statuses) in cases {
+            for status in *statuses {
+                assert_eq!(outcome(response(*status)), *expect, "{status}");
+            }
+        }
+    }
+
+    /// Answers what a chain of Locations leads to, the last answer being a file.
+    fn chain(locations: &[&str]) -> &'static str {
+        let mut errand = errand();
+        for location in locations {
+            let reply = RobotsResponse { location: Some(location), ..response(301) };
+            match errand.reply(RobotsReply::Response(reply), &Policy::default(), NOW) {
+                Step::Fetch(next, grounds) => {
+                    assert_eq!(grounds.url(), &next.url);
+                    errand = next;
+                }
+                Step::Done(RobotsOutcome::NoFile { .. }) => return "no file",
+                Step::Done(RobotsOutcome::Unreachable { .. }) => return "unreachable",
+                Step::Done(RobotsOutcome::File { .. }) => return "file at once",
+            }
+        }
+        match errand.reply(RobotsReply::Response(response(200)), &Policy::default(), NOW) {
+            Step::Done(RobotsOutcome::File { .. }) => "file",
+            _ => "other",
+        }
+    }
+
+    /// RT-021, RT-022, AM-1 to AM-4.
+    #[test]
+    fn redirects() {
+        assert_eq!(chain(&["/1", "/2", "/3", "/4", "/5"]), "file");
+        assert_eq!(chain(&["/1", "/2", "/3", "/4", "/5", "/6"]), "no file");
+        assert_eq!(chain(&["http://other.example/r", "https://third.example/robots.txt"]), "file");
+        assert_eq!(chain(&["/1", "/robots.txt"]), "no file");
+        assert_eq!(chain(&["/robots.txt#again"]), "no file");
+        assert_eq!(chain(&["ftp://example.com/robots.txt"]), "unreachable");
+        assert_eq!(chain(&["http://"]), "unreachable");
+    }
+
+    /// AM-16.
+    #[test]
+    fn broken_bodies() {
+        let long = vec![b'#'; 512_000];
+        let case = |body| outcome(RobotsResponse { body, ..response(200) });
+        assert_eq!(case(Body::Broken(b"user-agent: *\n")), "unreachable");
+        assert_eq!(case(Body::Broken(&long)), "file");
+        assert_eq!(case(Body::Broken(&long[1..])), "unreachable");
+    }
+
+    /// AM-12: one line, one case.
+    #[test]
+    fn freshness_follows_max_age() {
+        let cases = [
+            ("", None, 86_400),
+            ("public", None, 86_400),
+            ("max-age=3600", None, 3600),
+            ("public, MAX-AGE=\"7200\"", None, 7200),
+            ("max-age=3600", Some("600"), 3000),
+            ("max-age=3600", Some("nonsense"), 3600),
+            ("max-age=1", None, 300),
+            ("max-age=0", None, 300),
+            ("max-age=600", Some("601"), 300),
+            ("max-age=99999999999999999999", None, 86_400),
+            ("no-cache", None, 300),
+            ("max-age=3600, no-store", None, 300),
+            ("max-age=abc", None, 86_400),
+            ("max-age=-5", None, 86_400),
+            ("s-maxage=60", None, 86_400),
+            ("max-age=7200, max-age=600", None, 600),
+        ];
+        for (cache_control, age, expect) in cases {
+            let reply = RobotsResponse { cache_control, age, ..response(200) };
+            let fresh = freshness(&reply, &RobotsNumbers::DOCUMENTED);
+            assert_eq!(fresh.as_secs(), expect, "{cache_control} {age:?}");
+        }
+    }
+}

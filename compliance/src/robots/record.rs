@@ -1,0 +1,472 @@
+//! The life of one origin's robots.txt: last good copy, failures, and what they mean now (R2).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::RobotsTxt;
+use crate::{GroundsReason, Policy, Preset, Timestamp};
+
+/// How an errand for a robots.txt ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum RobotsOutcome {
+    /// There is a file.
+    File {
+        /// Its decoded text, at most [`RobotsNumbers::max_bytes`](crate::RobotsNumbers::max_bytes).
+        body: Vec<u8>,
+        /// The answer, for people, such as `status 200`.
+        cause: String,
+        /// How long it counts as fresh.
+        fresh_for: Duration,
+    },
+    /// There is none: nothing is forbidden (RT-023).
+    NoFile {
+        /// The answer, for people, such as `status 404`.
+        cause: String,
+        /// How long that counts as fresh.
+        fresh_for: Duration,
+    },
+    /// Whether there is one cannot be known now (RT-024, RT-025, RT-028).
+    Unreachable {
+        /// What went wrong, for people.
+        cause: String,
+        /// The least time that the server asked to be left alone.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// What is known of one origin's robots.txt.
+///
+/// A new record knows nothing and stands at [`Standing::Fetch`].
+#[derive(Clone, Debug, Default)]
+pub struct RobotsRecord {
+    copy: Option<GoodCopy>,
+    failing: Option<FailingParts>,
+}
+
+/// The last answer that was no failure; a 404 is one too (AM-9).
+#[derive(Clone, Debug)]
+struct GoodCopy {
+    file: Option<File>,
+    cause: String,
+    fetched_at: Timestamp,
+    fresh_until: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    body: Vec<u8>,
+    rules: RobotsTxt,
+}
+
+/// A record as plain data, for a store.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RobotsParts {
+    /// The last good copy.
+    pub copy: Option<CopyParts>,
+    /// The failures since a refresh was due.
+    pub failing: Option<FailingParts>,
+}
+
+/// The last good copy as plain data.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CopyParts {
+    /// The text; `None` where there was no file.
+    pub body: Option<Vec<u8>>,
+    /// The answer that brought it, for people.
+    pub cause: String,
+    /// When it came.
+    pub fetched_at: Timestamp,
+    /// Until when it is fresh.
+    pub fresh_until: Timestamp,
+}
+
+/// A run of failed refreshes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FailingParts {
+    /// The first failed due refresh: the stages are counted from here (AM-7).
+    pub since: Timestamp,
+    /// The latest.
+    pub last_at: Timestamp,
+    /// What went wrong the last time, for people.
+    pub cause: String,
+    /// How many in a row.
+    pub attempts: u32,
+    /// When to try again.
+    pub retry_at: Timestamp,
+}
+
+/// What a record says at one moment.
+#[derive(Clone, Copy, Debug)]
+pub enum Standing<'a> {
+    /// Fetch robots.txt first.
+    Fetch,
+    /// These rules decide.
+    Rules(&'a RobotsTxt, Basis),
+    /// Nothing is forbidden.
+    NoRules(Basis),
+    /// Leave the origin alone until then.
+    Stop {
+        /// When robots.txt is tried again.
+        until: Timestamp,
+    },
+}
+
+/// Why rules, or their absence, are in force.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Basis {
+    /// A fresh answer.
+    Fresh,
+    /// The last good copy while refreshes fail (RT-026).
+    LastGood,
+    /// Refreshes failed for so long that nothing is forbidden (RT-026, RT-027, AM-8, AM-10).
+    LongGone,
+}
+
+impl Basis {
+    /// The reason that a fetch without a matching rule has.
+    pub(crate) const fn without_rule(self) -> GroundsReason {
+        match self {
+            Self::Fresh => GroundsReason::RobotsNoFile,
+            Self::LastGood => GroundsReason::RobotsLastGood,
+            Self::LongGone => GroundsReason::RobotsLongGone,
+        }
+    }
+}
+
+impl RobotsRecord {
+    /// A record from its parts; the text is parsed again.
+    pub fn from_parts(parts: RobotsParts) -> Self {
+        let copy = parts.copy.map(|copy| GoodCopy {
+            file: copy.body.map(|body| File { rules: RobotsTxt::parse(&body), body }),
+            cause: copy.cause,
+            fetched_at: copy.fetched_at,
+            fresh_until: copy.fresh_until,
+        });
+        Self { copy, failing: parts.failing }
+    }
+
+    /// The record as plain data.
+    pub fn to_parts(&self) -> RobotsParts {
+        let copy = self.copy.as_ref().map(|copy| CopyParts {
+            body: copy.file.as_ref().map(|file| file.body.clone()),
+            cause: copy.cause.clone(),
+            fetched_at: copy.fetched_at,
+            fresh_until: copy.fresh_until,
+        });
+        RobotsParts { copy, failing: self.failing.clone() }
+    }
+
+    /// The record after an errand that ended at `now`.
+    #[must_use]
+    pub fn after(self, outcome: RobotsOutcome, policy: &Policy, now: Timestamp) -> Self {
+        match outcome {
+            RobotsOutcome::File { body, cause, fresh_for } => {
+                let rules = RobotsTxt::parse(&body);
+                Self::good(Some(File { body, rules }), cause, now, fresh_for)
+            }
+            RobotsOutcome::NoFile { cause, fresh_for } => Self::good(None, cause, now, fresh_for),
+            RobotsOutcome::Unreachable { cause, retry_after } => {
+                self.failed(cause, retry_after, policy, now)
+            }
+        }
+    }
+
+    fn good(file: Option<File>, cause: String, now: Timestamp, fresh_for: Duration) -> Self {
+        let fresh_until = now.after(fresh_for);
+        Self { copy: Some(GoodCopy { file, cause, fetched_at: now, fresh_until }), failing: None }
+    }
+
+    fn failed(
+        self,
+        cause: String,
+        retry_after: Option<Duration>,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> Self {
+        let (since, attempts) =
+            self.failing.map_or((now, 1), |run| (run.since, run.attempts.saturating_add(1)));
+        let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
+        let pause = retry_pause(&cause, attempts, now.since(since), policy).max(asked);
+        let run = FailingParts { since, last_at: now, cause, attempts, retry_at: now.after(pause) };
+        Self { copy: self.copy, failing: Some(run) }
+    }
+
+    /// When robots.txt is to be fetched next; `None` if it never was.
+    pub fn next_refresh(&self) -> Option<Timestamp> {
+        match (&self.failing, &self.copy) {
+            (Some(run), _) => Some(run.retry_at),
+            (None, Some(copy)) => Some(copy.fresh_until),
+            (None, None) => None,
+        }
+    }
+
+    /// What the record says at `now`. `last_served` is when the site last answered anything
+    /// without an error: the sign of a generally available site after 30 days (AM-10).
+    pub fn standing(
+        &self,
+        policy: &Policy,
+        last_served: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Standing<'_> {
+        let due = self.next_refresh().is_none_or(|due| due <= now);
+        match (&self.failing, &self.copy) {
+            _ if due => Standing::Fetch,
+            (None, None) => Standing::Fetch,
+            (None, Some(copy)) => copy.standing(Basis::Fresh),
+            (Some(run), copy) => run.standing(copy.as_ref(), policy, last_served, now),
+        }
+    }
+
+    /// The rules of the last good copy, if it is a file.
+    pub fn rules(&self) -> Option<&RobotsTxt> {
+        self.copy.as_ref().and_then(|copy| copy.file.as_ref()).map(|file| &file.rules)
+    }
+}
+
+impl GoodCopy {
+    fn standing(&self, basis: Basis) -> Standing<'_> {
+        match &self.file {
+            Some(file) => Standing::Rules(&file.rules, basis),
+            None => Standing::NoRules(basis),
+        }
+    }
+}
+
+impl FailingParts {
+    /// The stages of a failing robots.txt (RT-025 to RT-029, AM-6 to AM-10).
+    fn standing<'a>(
+        &self,
+        copy: Option<&'a GoodCopy>,
+        policy: &Policy,
+        last_served: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Standing<'a> {
+        let numbers = &policy.robots;
+        let failing_for = now.since(self.since);
+        // Asked again at the next retry, or where the next stage begins before it.
+        let stages = [numbers.stop_for, numbers.last_good_for];
+        let next_stage = stages.into_iter().find(|end| *end > failing_for);
+        let until =
+            next_stage.map_or(self.retry_at, |end| self.retry_at.min(self.since.after(end)));
+        let stop = Standing::Stop { until };
+        if failing_for < numbers.stop_for {
+            return stop;
+        }
+        let in_reign = failing_for < numbers.last_good_for;
+        let available = last_served.is_some_and(|at| now.since(at) < numbers.retry_late);
+        match (policy.preset, copy) {
+            (Preset::Google | Preset::Courteous, Some(copy)) if in_reign => {
+                copy.standing(Basis::LastGood)
+            }
+            (Preset::Google, None) if in_reign => Standing::NoRules(Basis::LongGone),
+            (Preset::Courteous | Preset::Rfc9309, Some(copy)) if !in_reign => {
+                copy.standing(Basis::LastGood)
+            }
+            (Preset::Rfc9309, None) if !in_reign => Standing::NoRules(Basis::LongGone),
+            (Preset::Google, Some(_) | None) | (Preset::Courteous, None)
+                if !in_reign && available =>
+            {
+                Standing::NoRules(Basis::LongGone)
+            }
+            (Preset::Google | Preset::Courteous | Preset::Rfc9309, _) => stop,
+        }
+    }
+}
+
+/// How long to wait before robots.txt is tried again (AM-11).
+fn retry_pause(cause: &str, attempts: u32, failing_for: Duration, policy: &Policy) -> Duration {
+    let numbers = &policy.robots;
+    if failing_for >= numbers.last_good_for {
+        return numbers.retry_late;
+    }
+    let (first, cap) = if cause == "status 503" {
+        (numbers.retry_503, numbers.retry_503_cap)
+    } else {
+        (numbers.retry_other, numbers.retry_other_cap)
+    };
+    let doublings = attempts.saturating_sub(1).min(16);
+    first.saturating_mul(1 << doublings).min(cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    const T0: Timestamp = Timestamp::from_secs(1_796_000_000);
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 3600;
+    const DAY: u64 = 86_400;
+
+    fn at(secs: u64) -> Timestamp {
+        T0.after(Duration::from_secs(secs))
+    }
+
+    fn file() -> RobotsOutcome {
+        RobotsOutcome::File {
+            body: b"user-agent: *\ndisallow: /x\n".to_vec(),
+            cause: "status 200".into(),
+            fresh_for: Duration::from_secs(DAY),
+        }
+    }
+
+    fn no_file() -> RobotsOutcome {
+        RobotsOutcome::NoFile { cause: "status 404".into(), fresh_for: Duration::from_secs(DAY) }
+    }
+
+    fn down(cause: &str) -> RobotsOutcome {
+        RobotsOutcome::Unreachable { cause: cause.into(), retry_after: None }
+    }
+
+    fn word(standing: Standing<'_>) -> &'static str {
+        match standing {
+            Standing::Fetch => "fetch",
+            Standing::Rules(_, Basis::Fresh) => "rules",
+            Standing::Rules(_, Basis::LastGood) => "last good",
+            Standing::Rules(_, Basis::LongGone) => "never",
+            Standing::NoRules(Basis::Fresh) => "none",
+            Standing::NoRules(Basis::LastGood) => "last good none",
+            Standing::NoRules(Basis::LongGone) => "free",
+            Standing::Stop { .. } => "stop",
+        }
+    }
+
+    /// What a record says between retries, `since_t0` seconds after the first failed refresh.
+    fn failing_since(
+        record: RobotsRecord,
+        policy: &Policy,
+        since_t0: u64,
+        served: bool,
+    ) -> &'static str {
+        let record = record.after(down("status 500"), policy, T0);
+        let record = record.after(down("status 500"), policy, at(since_t0));
+        let now = at(since_t0 + 1);
+        word(record.standing(policy, served.then_some(now), now))
+    }
+
+    #[test]
+    fn knows_nothing_at_first_and_keeps_a_copy_while_it_is_fresh() {
+        let policy = Policy::default();
+        assert_eq!(word(RobotsRecord::default().standing(&policy, None, T0)), "fetch");
+        for (outcome, fresh) in [(file(), "rules"), (no_file(), "none")] {
+            let record = RobotsRecord::default().after(outcome, &policy, T0);
+            for (secs, expect) in
+                [(0, fresh), (DAY - 1, fresh), (DAY, "fetch"), (40 * DAY, "fetch")]
+            {
+                assert_eq!(word(record.standing(&policy, None, at(secs))), expect, "{secs}");
+            }
+            assert_eq!(record.next_refresh(), Some(at(DAY)));
+        }
+    }
+
+    /// RT-025 to RT-029, AM-6 to AM-10: stage by policy, with and without a copy.
+    /// One line, one case: policy, last good copy, seconds since the first failure, site up, answer.
+    #[test]
+    fn stages() {
+        let rows: &[(Preset, &str, u64, bool, &str)] = &[
+            (Preset::Google, "file", 0, false, "stop"),
+            (Preset::Google, "file", 12 * HOUR - 2, true, "stop"),
+            (Preset::Google, "file", 12 * HOUR, false, "last good"),
+            (Preset::Google, "none", 12 * HOUR, false, "last good none"),
+            (Preset::Google, "file", 30 * DAY - 2, false, "last good"),
+            (Preset::Google, "file", 30 * DAY, true, "free"),
+            (Preset::Google, "file", 30 * DAY, false, "stop"),
+            (Preset::Google, "never", 0, true, "stop"),
+            (Preset::Google, "never", 12 * HOUR, false, "free"),
+            (Preset::Google, "never", 30 * DAY, true, "free"),
+            (Preset::Google, "never", 30 * DAY, false, "stop"),
+            (Preset::Courteous, "file", 12 * HOUR - 2, true, "stop"),
+            (Preset::Courteous, "file", 12 * HOUR, true, "last good"),
+            (Preset::Courteous, "file", 60 * DAY, true, "last good"),
+            (Preset::Courteous, "never", 12 * HOUR, true, "stop"),
+            (Preset::Courteous, "never", 30 * DAY - 2, true, "stop"),
+            (Preset::Courteous, "never", 30 * DAY, true, "free"),
+            (Preset::Courteous, "never", 30 * DAY, false, "stop"),
+            (Preset::Rfc9309, "file", 12 * HOUR, true, "stop"),
+            (Preset::Rfc9309, "file", 30 * DAY, false, "last good"),
+            (Preset::Rfc9309, "never", 12 * HOUR, true, "stop"),
+            (Preset::Rfc9309, "never", 30 * DAY, false, "free"),
+        ];
+        for (preset, copy, secs, served, expect) in rows {
+            let policy = Policy::new(*preset);
+            let before = Timestamp::from_secs(T0.as_secs() - 86_400);
+            let record = RobotsRecord::default();
+            let record = match *copy {
+                "file" => record.after(file(), &policy, before),
+                "none" => record.after(no_file(), &policy, before),
+                _ => record,
+            };
+            let got = failing_since(record, &policy, *secs, *served);
+            assert_eq!(got, *expect, "{preset} {copy} {secs} {served}");
+        }
+    }
+
+    /// AM-11: one line, one case.
+    #[test]
+    fn retry_cadence() {
+        let policy = Policy::default();
+        let cases: &[(&str, &[u64])] = &[
+            ("status 503", &[5, 10, 20, 40, 60, 60]),
+            ("status 500", &[15, 30, 60, 120, 240, 360, 360]),
+            ("status 429", &[15, 30]),
+            ("connection refused", &[15, 30]),
+        ];
+        for (cause, minutes) in cases {
+            let mut record = RobotsRecord::default();
+            for expect in *minutes {
+                record = record.after(down(cause), &policy, T0);
+                assert_eq!(record.next_refresh(), Some(at(expect * MINUTE)), "{cause}");
+            }
+        }
+        let late = RobotsRecord::default().after(down("status 503"), &policy, T0);
+        let late = late.after(down("status 503"), &policy, at(31 * DAY));
+        assert_eq!(late.next_refresh(), Some(at(32 * DAY)));
+    }
+
+    /// AM-11, AM-65: Retry-After is a minimum, at most a day.
+    #[test]
+    fn retry_after_is_a_minimum() {
+        for (asked, expect) in [(60, 15 * MINUTE), (2 * HOUR, 2 * HOUR), (90 * DAY, DAY)] {
+            let outcome = RobotsOutcome::Unreachable {
+                cause: "status 429".into(),
+                retry_after: Some(Duration::from_secs(asked)),
+            };
+            let record = RobotsRecord::default().after(outcome, &Policy::default(), T0);
+            assert_eq!(record.next_refresh(), Some(at(expect)), "{asked}");
+        }
+    }
+
+    /// A long Retry-After does not outlast the full stop.
+    #[test]
+    fn a_stop_ends_with_its_stage() {
+        let policy = Policy::default();
+        let outcome = RobotsOutcome::Unreachable {
+            cause: "status 503".into(),
+            retry_after: Some(Duration::from_secs(DAY)),
+        };
+        let record = RobotsRecord::default().after(outcome, &policy, T0);
+        let Standing::Stop { until } = record.standing(&policy, None, at(HOUR)) else { panic!() };
+        assert_eq!(until, at(12 * HOUR));
+    }
+
+    /// AM-7: any answer that is no failure begins anew.
+    #[test]
+    fn an_answer_ends_the_run_of_failures() {
+        let policy = Policy::default();
+        let record = RobotsRecord::default().after(down("status 500"), &policy, T0);
+        let record = record.after(no_file(), &policy, at(HOUR));
+        assert_eq!(word(record.standing(&policy, None, at(HOUR))), "none");
+        assert_eq!(record.to_parts().failing, None);
+    }
+
+    #[test]
+    fn parts_give_the_same_record() {
+        let policy = Policy::default();
+        let record = RobotsRecord::default().after(file(), &policy, T0);
+        let record = record.after(down("status 500"), &policy, at(DAY));
+        let again = RobotsRecord::from_parts(record.to_parts());
+        assert_eq!(again.to_parts(), record.to_parts());
+        assert_eq!(format!("{:?}", again.rules()), format!("{:?}", record.rules()));
+    }
+}
