@@ -42,9 +42,17 @@ pub(crate) fn site(site: u64) -> [u8; 9] {
     with_number(SITE, site)
 }
 
-/// `r|origin8`
+/// `r|origin8`, the start of all parts of an origin's record.
 pub(crate) fn robots(origin: &Origin) -> [u8; 9] {
     with_number(ROBOTS, xxh3_64(origin.to_string().as_bytes()))
+}
+
+/// `r|origin8|part2`
+pub(crate) fn robots_part(origin: &Origin, part: u16) -> [u8; 11] {
+    let mut key = [0; 11];
+    key[..9].copy_from_slice(&robots(origin));
+    key[9..].copy_from_slice(&part.to_be_bytes());
+    key
 }
 
 /// `o|seq8`
@@ -66,6 +74,9 @@ fn with_number(kind: u8, number: u64) -> [u8; 9] {
     key
 }
 
+/// How many URLs with one hash are told apart; more can only be made on purpose.
+pub(crate) const MAX_PROBES: usize = 64;
+
 /// Where a page's record stands: `p|site8|url8`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct PageKey {
@@ -77,18 +88,12 @@ pub(crate) struct PageKey {
 impl PageKey {
     /// Where the search for a URL's record starts.
     pub(crate) fn of(url: &Url) -> Result<Self, OriginError> {
-        Ok(Self {
-            site: site_hash(&Site::of(url)?),
-            slot: xxh3_64(url.as_str().as_bytes()),
-        })
+        Ok(Self { site: site_hash(&Site::of(url)?), slot: xxh3_64(url.as_str().as_bytes()) })
     }
 
     /// Where it goes on if another URL stands here.
     pub(crate) fn next(self) -> Self {
-        Self {
-            site: self.site,
-            slot: self.slot.wrapping_add(1),
-        }
+        Self { site: self.site, slot: self.slot.wrapping_add(1) }
     }
 
     pub(crate) fn bytes(self) -> [u8; 17] {
@@ -155,10 +160,7 @@ pub(crate) fn review_parts(key: &[u8]) -> Option<(u32, PageKey)> {
     let due = key.get(1..5)?.try_into().ok()?;
     let site = key.get(5..13)?.try_into().ok()?;
     let slot = key.get(13..21)?.try_into().ok()?;
-    let page = PageKey {
-        site: u64::from_be_bytes(site),
-        slot: u64::from_be_bytes(slot),
-    };
+    let page = PageKey { site: u64::from_be_bytes(site), slot: u64::from_be_bytes(slot) };
     Some((u32::from_be_bytes(due), page))
 }
 
@@ -179,23 +181,13 @@ mod tests {
 
     #[test]
     fn layout() {
-        let place = Place {
-            due: 0x0102_0304,
-            priority: 5,
-            seq: 0x06_0708_090a,
-        };
+        let place = Place { due: 0x0102_0304, priority: 5, seq: 0x06_0708_090a };
         let key = queue(0x1112_1314_1516_1718, place);
         assert_eq!(
             key,
-            [
-                b'q', 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-                10
-            ]
+            [b'q', 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
         );
-        assert_eq!(
-            queue_parts(&key),
-            Some((0x1112_1314_1516_1718, 0x0102_0304))
-        );
+        assert_eq!(queue_parts(&key), Some((0x1112_1314_1516_1718, 0x0102_0304)));
         assert_eq!(queue_parts(b"q"), None);
         let page = PageKey { site: 7, slot: 9 };
         assert_eq!(review_parts(&review(3, page)), Some((3, page)));
@@ -216,7 +208,9 @@ mod tests {
 
     #[test]
     fn due_is_never_early() {
-        for (millis, second) in [(-5, 1), (0, 1), (1, 1), (1000, 1), (1001, 2), (i64::MAX, u32::MAX)] {
+        for (millis, second) in
+            [(-5, 1), (0, 1), (1, 1), (1000, 1), (1001, 2), (i64::MAX, u32::MAX)]
+        {
             assert_eq!(due_second(Timestamp::from_millis(millis)), second, "{millis}");
         }
     }

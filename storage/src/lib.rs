@@ -1,1 +1,40 @@
-//! Storage.
+//! What a crawl remembers: the frontier, the page records, robots.txt records,
+//! site pace, and what the sinks still have to get.
+//!
+//! Storage knows bytes on disk. It knows no HTTP and no policy, and reads no
+//! clock: the time is an argument of every call that needs one.
+//!
+//! - [`Store`] is what a crawler sees. [`LocalStore`] is the store on one
+//!   machine; [`open()`] opens one in a directory.
+//! - [`Engine`] is what a local store stands on: sled, redb or memory. A thin
+//!   file each, with the same keys and values, so that [`copy`] moves between them.
+//!
+//! **Crash contract.** With [`Durability::Process`] what was acknowledged is there after `kill -9`
+//! at any instant; with [`Durability::Power`] also after a power cut. A lease that was not
+//! reported is forgotten, and its URLs are lent again. A store that was emptied or damaged is an
+//! [`OpenError`] that says what to do, never an empty crawl.
+
+mod engine;
+mod key;
+mod local;
+mod marker;
+mod open;
+mod page;
+mod record;
+mod store;
+mod tally;
+
+#[cfg(any(test, feature = "contract"))]
+pub mod contract;
+
+pub use engine::{Batch, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine, copy};
+pub use local::LocalStore;
+pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, open};
+pub use page::{
+    DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Outcome, PageRecord, Plan, Review, Via,
+    Visit,
+};
+pub use store::{
+    AfterReport, Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, Payload, Receipt, Renewal,
+    SiteReport, SiteState, Stats, Store, StoreError,
+};

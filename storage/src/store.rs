@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use comity_compliance::{Origin, RobotsRecord, Site, SitePace, Timestamp};
+use comity_compliance::robots::RobotsRecord;
+use comity_compliance::{Origin, Site, SitePace, Timestamp};
 use url::Url;
 
 use crate::engine::EngineError;
@@ -19,10 +20,8 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError`]; none of the URLs counts as pushed.
-    fn push(
-        &self,
-        found: Vec<Found>,
-    ) -> impl Future<Output = Result<Vec<Fate>, StoreError>> + Send;
+    fn push(&self, found: Vec<Found>)
+    -> impl Future<Output = Result<Vec<Fate>, StoreError>> + Send;
 
     /// Lends up to `sites` sites until `now + ttl`, each with up to `urls_per_site` of its due
     /// URLs. URLs that wait since a moment (retries, refreshes) and URLs to fetch at once both

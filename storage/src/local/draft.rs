@@ -1,0 +1,440 @@
+//! One batch in the making: reads what it needs from the engine, sees its own
+//! changes, and ends as a batch of rows.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use comity_compliance::{Origin, Site, Timestamp};
+use url::Url;
+
+use super::Shared;
+use crate::engine::{Batch, Engine};
+use crate::key::{self, PageKey, Place, due_second};
+use crate::page::{Fate, Found, MAX_URL_BYTES, Outcome, Plan, Review, Visit};
+use crate::record::{
+    FromRow, Origins, OutcomeRow, PageRow, RobotsRow, SiteRow, SpoolPlace, StateRow, cut_code,
+    decode, encode,
+};
+use crate::store::{AfterReport, Receipt, SiteReport, StoreError};
+
+/// Bytes of a robots.txt record in one row.
+const ROBOTS_PART_BYTES: usize = 32 * 1024;
+
+/// A sequence number has 40 bits in a key.
+const SEQ_MASK: u64 = (1 << 40) - 1;
+
+pub(super) struct Draft<'a, E> {
+    shared: &'a Shared<E>,
+    engine: &'a E,
+    pub(super) state: StateRow,
+    pages: HashMap<PageKey, Held<PageRow>>,
+    sites: HashMap<u64, Held<SiteRow>>,
+    /// Rows of the other kinds; none removes.
+    rows: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    pub(super) effects: Effects,
+}
+
+/// A row that was read, and whether it must be written.
+struct Held<T> {
+    row: T,
+    changed: bool,
+}
+
+/// What a batch does to the tables in memory, once it is durable.
+#[derive(Default)]
+pub(super) struct Effects {
+    /// Sites with new queue rows, and the earliest due second of these.
+    pub(super) wakes: BTreeMap<u64, u32>,
+    pub(super) reports: Vec<ReportDone>,
+    /// Fingerprints of pages that being found again cannot change.
+    pub(super) settled: Vec<u64>,
+    /// Fingerprints of pages of which that is no longer so.
+    pub(super) unsettled: Vec<u64>,
+    /// Whether spool files may have become free.
+    pub(super) outbox_shrank: bool,
+}
+
+pub(super) struct ReportDone {
+    pub(super) site: u64,
+    pub(super) fence: u64,
+    pub(super) next_at: i64,
+    pub(super) then: AfterReport,
+}
+
+/// Where a URL's record stands, or would.
+enum Slot {
+    Taken(PageKey),
+    Free(PageKey),
+    /// Too many URLs have this hash.
+    Crowded,
+}
+
+impl<'a, E: Engine> Draft<'a, E> {
+    pub(super) fn new(shared: &'a Shared<E>, engine: &'a E, state: StateRow) -> Self {
+        Self {
+            shared,
+            engine,
+            state,
+            pages: HashMap::new(),
+            sites: HashMap::new(),
+            rows: BTreeMap::new(),
+            effects: Effects::default(),
+        }
+    }
+
+    /// Sets a row of a kind that has no type here.
+    pub(super) fn put(&mut self, key: impl Into<Vec<u8>>, value: Vec<u8>) {
+        self.rows.insert(key.into(), Some(value));
+    }
+
+    /// Removes a row of a kind that has no type here.
+    pub(super) fn remove(&mut self, key: impl Into<Vec<u8>>) {
+        self.rows.insert(key.into(), None);
+    }
+
+    /// The rows to write, and what they do to the tables in memory.
+    pub(super) fn finish(mut self) -> Result<(Batch, StateRow, Effects), StoreError> {
+        let mut batch = Batch::default();
+        for (page, held) in self.pages.drain().filter(|(_, held)| held.changed) {
+            batch.put(page.bytes(), encode(&held.row)?);
+        }
+        for (site, held) in self.sites.drain().filter(|(_, held)| held.changed) {
+            batch.put(key::site(site), encode(&held.row)?);
+        }
+        for (key, value) in self.rows {
+            match value {
+                Some(value) => batch.put(key, value),
+                None => batch.remove(key),
+            }
+        }
+        if !batch.is_empty() {
+            batch.put(key::META_STATE, encode(&self.state)?);
+        }
+        Ok((batch, self.state, self.effects))
+    }
+
+    /// Makes a URL known. `parent` is the page that was just visited.
+    pub(super) fn found(
+        &mut self,
+        found: Found,
+        parent: Option<(&Url, PageKey)>,
+    ) -> Result<Fate, StoreError> {
+        let print = self.shared.seen.print(found.url.as_str());
+        if self.shared.seen.contains(print) {
+            return Ok(Fate::Known);
+        }
+        if found.url.as_str().len() > MAX_URL_BYTES {
+            return Ok(Fate::Unusable);
+        }
+        let Ok(site) = Site::of(&found.url) else { return Ok(Fate::Unusable) };
+        let origins = origins(&found, parent);
+        let (page, fate) = match self.slot(&found.url)? {
+            Slot::Crowded => return Ok(Fate::Unusable),
+            Slot::Taken(page) => (page, self.found_again(page, origins, &found.plan)),
+            Slot::Free(page) => {
+                if !self.shared.sites().knows(page.site) {
+                    self.site(page.site, &site)?;
+                }
+                self.insert(page, PageRow::new(&found.url, origins));
+                self.plan(page, &found.plan);
+                (page, Fate::New)
+            }
+        };
+        if self.page(page).is_some_and(|row| row.noted.is_none()) {
+            self.effects.settled.push(print);
+        }
+        Ok(fate)
+    }
+
+    fn found_again(&mut self, page: PageKey, origins: Origins, plan: &Plan) -> Fate {
+        let noted = self.page(page).is_some_and(|row| row.noted.is_some());
+        match plan {
+            Plan::Queue { .. } if noted => {
+                self.update(page, |row| row.set_origins(origins));
+                self.plan(page, plan);
+                Fate::Upgraded
+            }
+            Plan::Queue { .. } | Plan::Note { .. } => Fate::Known,
+        }
+    }
+
+    fn plan(&mut self, page: PageKey, plan: &Plan) {
+        match plan {
+            Plan::Queue { due, priority } => {
+                self.enqueue(page, due.map_or(0, due_second), *priority);
+            }
+            Plan::Note { reason } => {
+                let reason = cut_code(reason.clone());
+                self.update(page, |row| row.noted = Some(reason));
+            }
+        }
+    }
+
+    /// Queues a page, in place of its old place if it has one.
+    fn enqueue(&mut self, page: PageKey, due: u32, priority: u8) {
+        self.dequeue(page);
+        let place = Place { due, priority, seq: self.state.next_seq & SEQ_MASK };
+        self.state.next_seq += 1;
+        self.put(key::queue(page.site, place), page.slot.to_be_bytes().to_vec());
+        self.update(page, |row| {
+            row.place = Some(place);
+            row.noted = None;
+        });
+        let wake = self.effects.wakes.entry(page.site).or_insert(due);
+        *wake = due.min(*wake);
+    }
+
+    fn dequeue(&mut self, page: PageKey) {
+        let place = self.page(page).and_then(|row| row.place);
+        if let Some(place) = place {
+            self.remove(key::queue(page.site, place));
+            self.update(page, |row| row.place = None);
+        }
+    }
+
+    fn set_review(&mut self, page: PageKey, due: Option<u32>) {
+        if let Some(old) = self.page(page).and_then(|row| row.review) {
+            self.remove(key::review(old, page));
+        }
+        if let Some(due) = due {
+            self.put(key::review(due, page), Vec::new());
+        }
+        self.update(page, |row| row.review = due);
+    }
+
+    /// Writes a payload to the spool and its pointer to the outbox.
+    pub(super) fn send(&mut self, payload: Vec<u8>) -> Result<(), StoreError> {
+        let place: SpoolPlace = self.shared.spool.append(payload).map_err(|e| {
+            StoreError::NotDone { cause: format!("could not write to the spool: {e}") }
+        })?;
+        self.put(key::outbox(self.state.next_outbox), encode(&place)?);
+        self.state.next_outbox += 1;
+        self.state.tally.outbox_pending += 1;
+        Ok(())
+    }
+
+    /// Takes in a report, if its lease still stands.
+    pub(super) fn report(
+        &mut self,
+        report: SiteReport,
+        now: Timestamp,
+    ) -> Result<Receipt, StoreError> {
+        let site = key::site_hash(&report.token.site);
+        for url in report.visits.iter().map(|visit| &visit.url) {
+            if PageKey::of(url).map(|page| page.site) != Ok(site) {
+                let host = &report.token.site;
+                return Err(StoreError::Request(format!("{url} is not a page of {host}")));
+            }
+        }
+        if !self.shared.sites().begin_report(site, report.token.fence, now) {
+            return Ok(Receipt::Fenced);
+        }
+        let known = self.state.tally.known;
+        for visit in report.visits {
+            self.visit(visit)?;
+        }
+        for (url, due) in report.postponed {
+            self.postpone(&url, due)?;
+        }
+        self.site(site, &report.token.site)?;
+        if let Some(held) = self.sites.get_mut(&site) {
+            held.row.set_pace(&report.pace);
+            held.row.next_at = report.next_at.as_millis();
+            held.changed = true;
+        }
+        self.effects.reports.push(ReportDone {
+            site,
+            fence: report.token.fence,
+            next_at: report.next_at.as_millis(),
+            then: report.then,
+        });
+        let new_urls = self.state.tally.known.saturating_sub(known);
+        Ok(Receipt::Accepted { new_urls: usize::try_from(new_urls).unwrap_or(usize::MAX) })
+    }
+
+    fn visit(&mut self, visit: Visit) -> Result<(), StoreError> {
+        let page = match self.slot(&visit.url)? {
+            Slot::Taken(page) => page,
+            Slot::Crowded => return Ok(()),
+            // Such as the target of a redirect that was followed at once.
+            Slot::Free(page) => {
+                let (via, from) = (crate::page::Via::Redirect, FromRow::Nothing);
+                let origins = Origins { depth: 0, hops: 0, via, from, at: visit.at };
+                self.insert(page, PageRow::new(&visit.url, origins));
+                page
+            }
+        };
+        self.dequeue(page);
+        let at = visit.at;
+        let outcome = match visit.outcome {
+            Outcome::Noted { reason } => Err(cut_code(reason)),
+            Outcome::Fetched(_)
+            | Outcome::Redirected { .. }
+            | Outcome::Refused { .. }
+            | Outcome::Failed { .. } => OutcomeRow::of(visit.outcome),
+        };
+        if outcome.is_err() {
+            self.effects.unsettled.push(self.shared.seen.print(visit.url.as_str()));
+        }
+        self.update(page, |row| match outcome {
+            Ok(outcome) => row.visited(at, outcome),
+            Err(reason) => row.noted = Some(reason),
+        });
+        if let Some(next) = visit.next {
+            self.enqueue(page, due_second(next), visit.priority);
+        }
+        match visit.index_review {
+            Review::Unchanged => {}
+            Review::At(at) => self.set_review(page, Some(due_second(at))),
+            Review::Never => self.set_review(page, None),
+        }
+        if let Some(payload) = visit.sink {
+            self.send(payload)?;
+        }
+        for found in visit.found {
+            self.found(found, Some((&visit.url, page)))?;
+        }
+        Ok(())
+    }
+
+    /// Moves a queued URL to a later moment; one that is not queued stays so.
+    fn postpone(&mut self, url: &Url, due: Timestamp) -> Result<(), StoreError> {
+        let Ok(slot) = self.slot(url) else { return Ok(()) };
+        if let Slot::Taken(page) = slot
+            && let Some(place) = self.page(page).and_then(|row| row.place)
+        {
+            self.enqueue(page, due_second(due), place.priority);
+        }
+        Ok(())
+    }
+
+    /// The index has looked at a page.
+    pub(super) fn reviewed(
+        &mut self,
+        url: &Url,
+        next: Option<Timestamp>,
+        sink: Option<Vec<u8>>,
+    ) -> Result<(), StoreError> {
+        match self.slot(url)? {
+            Slot::Taken(page) => self.set_review(page, next.map(due_second)),
+            Slot::Free(_) | Slot::Crowded => {
+                return Err(StoreError::Request(format!("{url} is not known")));
+            }
+        }
+        sink.map_or(Ok(()), |payload| self.send(payload))
+    }
+
+    /// Forgets outbox entries up to and with `through`.
+    pub(super) fn outbox_done(&mut self, through: u64) -> Result<(), StoreError> {
+        let mut done = Vec::new();
+        self.engine.scan(&key::outbox(0), &[key::OUTBOX], usize::MAX, &mut |key, _| {
+            match key::outbox_seq(key) {
+                Some(seq) if seq <= through => done.push(key.to_vec()),
+                Some(_) | None => return ControlFlow::Break(()),
+            }
+            ControlFlow::Continue(())
+        })?;
+        for key in done {
+            // Another call of the same batch may have done it.
+            if self.rows.insert(key, None) != Some(None) {
+                self.state.tally.outbox_pending = self.state.tally.outbox_pending.saturating_sub(1);
+            }
+        }
+        self.effects.outbox_shrank = true;
+        Ok(())
+    }
+
+    /// Keeps an origin's robots.txt, cut into rows of a size that engines like.
+    pub(super) fn put_robots(
+        &mut self,
+        origin: &Origin,
+        record: &RobotsRow,
+    ) -> Result<(), StoreError> {
+        let prefix = key::robots(origin);
+        let mut old = Vec::new();
+        self.engine.scan(&prefix, &prefix, usize::MAX, &mut |key, _| {
+            old.push(key.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        old.extend(
+            self.rows
+                .range(prefix.to_vec()..)
+                .map_while(|(key, _)| key.starts_with(&prefix).then(|| key.clone())),
+        );
+        for key in old {
+            self.remove(key);
+        }
+        for (part, bytes) in (0_u16..).zip(encode(record)?.chunks(ROBOTS_PART_BYTES)) {
+            self.put(key::robots_part(origin, part), bytes.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Looks for a URL's record; the stored URL is compared, not only its hash.
+    fn slot(&mut self, url: &Url) -> Result<Slot, StoreError> {
+        let mut page = PageKey::of(url).map_err(|e| StoreError::Request(e.to_string()))?;
+        for _ in 0..key::MAX_PROBES {
+            let held = match self.pages.entry(page) {
+                Entry::Occupied(held) => held.into_mut(),
+                Entry::Vacant(gap) => match self.engine.read(&page.bytes())? {
+                    None => return Ok(Slot::Free(page)),
+                    Some(bytes) => {
+                        gap.insert(Held { row: decode(&bytes, "a page record")?, changed: false })
+                    }
+                },
+            };
+            if held.row.url == url.as_str() {
+                return Ok(Slot::Taken(page));
+            }
+            page = page.next();
+        }
+        Ok(Slot::Crowded)
+    }
+
+    fn page(&self, page: PageKey) -> Option<&PageRow> {
+        self.pages.get(&page).map(|held| &held.row)
+    }
+
+    fn insert(&mut self, page: PageKey, row: PageRow) {
+        self.state.tally.add(&row);
+        self.pages.insert(page, Held { row, changed: true });
+    }
+
+    /// Changes a page that was looked up, and the counters with it.
+    fn update(&mut self, page: PageKey, change: impl FnOnce(&mut PageRow)) {
+        if let Some(held) = self.pages.get_mut(&page) {
+            self.state.tally.remove(&held.row);
+            change(&mut held.row);
+            self.state.tally.add(&held.row);
+            held.changed = true;
+        }
+    }
+
+    /// Reads a site's row, or makes it.
+    fn site(&mut self, hash: u64, site: &Site) -> Result<(), StoreError> {
+        if let Entry::Vacant(gap) = self.sites.entry(hash) {
+            match self.engine.read(&key::site(hash))? {
+                Some(bytes) => {
+                    gap.insert(Held { row: decode(&bytes, "a site record")?, changed: false });
+                }
+                None => {
+                    gap.insert(Held { row: SiteRow::new(site.as_str()), changed: true });
+                    self.state.tally.sites += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn origins(found: &Found, parent: Option<(&Url, PageKey)>) -> Origins {
+    let from = match (&found.from, parent) {
+        (Some(from), Some((url, page))) if from == url => {
+            FromRow::Page { site: page.site, slot: page.slot }
+        }
+        (Some(from), _) if from.as_str().len() <= MAX_URL_BYTES => FromRow::Url(from.to_string()),
+        (Some(_) | None, _) => FromRow::Nothing,
+    };
+    Origins { depth: found.depth, hops: found.hops, via: found.via, from, at: found.at }
+}
