@@ -15,7 +15,6 @@ pub(crate) const SITE: u8 = b'h';
 pub(crate) const ROBOTS: u8 = b'r';
 pub(crate) const REVIEW: u8 = b'i';
 pub(crate) const OUTBOX: u8 = b'o';
-pub(crate) const META: u8 = b'm';
 
 /// The store's identity.
 pub(crate) const META_ID: &[u8] = b"m|id";

@@ -27,7 +27,7 @@ mod tally;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 
-pub use engine::{Batch, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine, copy};
+pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine, copy};
 pub use local::LocalStore;
 pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, open};
 pub use page::{

@@ -161,7 +161,7 @@ impl PageRow {
     }
 
     /// What named the page, if it is a page of the store.
-    pub(crate) fn from_page(&self) -> Option<PageKey> {
+    pub(crate) fn named_by(&self) -> Option<PageKey> {
         match self.from {
             FromRow::Page { site, slot } => Some(PageKey { site, slot }),
             FromRow::Nothing | FromRow::Url(_) => None,
@@ -185,7 +185,7 @@ impl PageRow {
         self.last = Some((at.as_millis(), outcome));
     }
 
-    /// The record as the crawler sees it; `from` is the URL of [`PageRow::from_page`].
+    /// The record as the crawler sees it; `from` is the URL of [`PageRow::named_by`].
     pub(crate) fn into_record(self, from: Option<String>) -> Result<PageRecord, StoreError> {
         let from = match self.from {
             FromRow::Nothing => None,
@@ -436,7 +436,8 @@ fn cut_text(text: String) -> String {
 }
 
 fn cut(mut text: String, max: usize) -> String {
-    text.truncate(text.floor_char_boundary(max));
+    let end = (0..=max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.truncate(end.unwrap_or(0));
     text
 }
 

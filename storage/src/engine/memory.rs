@@ -1,10 +1,10 @@
 //! An engine in memory, for tests and crawls that need not be kept.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
 use std::sync::{PoisonError, RwLock};
 
-use super::{Batch, Engine, EngineError};
+use super::{Batch, EachRow, Engine, EngineError};
 
 /// Bytes that a row takes beside its key and value, roughly.
 const ROW_OVERHEAD: u64 = 80;
@@ -35,7 +35,7 @@ impl Engine for MemoryEngine {
         from: &[u8],
         prefix: &[u8],
         limit: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        each: &mut EachRow<'_>,
     ) -> Result<(), EngineError> {
         let start = from.max(prefix);
         let rows = self.rows();

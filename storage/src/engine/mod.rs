@@ -12,6 +12,9 @@ pub use memory::MemoryEngine;
 pub use redb::RedbEngine;
 pub use sled::SledEngine;
 
+/// Takes a row, its key and its value, and says whether to go on.
+pub type EachRow<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
+
 /// An ordered key-value map. Keys and values are short (values below 64 KiB).
 ///
 /// Reads see every batch that was applied before they began.
@@ -35,7 +38,7 @@ pub trait Engine: Send + Sync + 'static {
         from: &[u8],
         prefix: &[u8],
         limit: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        each: &mut EachRow<'_>,
     ) -> Result<(), EngineError>;
 
     /// Makes all changes of a batch, or none, also over a crash.
@@ -72,7 +75,7 @@ impl Engine for Box<dyn Engine> {
         from: &[u8],
         prefix: &[u8],
         limit: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        each: &mut EachRow<'_>,
     ) -> Result<(), EngineError> {
         (**self).scan(from, prefix, limit, each)
     }

@@ -1,12 +1,12 @@
 //! redb: a copy-on-write B-tree in one file. Its memory is its cache, whatever
 //! the number of URLs, and every commit is synced.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use redb::{Database, Durability, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{Database, Durability, ReadableDatabase, TableDefinition};
 
-use super::{Batch, Engine, EngineError, end_of, guarded};
+use super::{Batch, EachRow, Engine, EngineError, end_of, guarded};
 
 const NAME: &str = "redb";
 const ROWS: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("comity");
@@ -74,10 +74,10 @@ impl RedbEngine {
 }
 
 fn failed(action: &'static str, error: &redb::Error) -> EngineError {
-    match error {
-        redb::Error::Io(io) => EngineError::io(NAME, action, io),
-        other => EngineError::new(NAME, action, other),
+    if let redb::Error::Io(io) = error {
+        return EngineError::io(NAME, action, io);
     }
+    EngineError::new(NAME, action, error)
 }
 
 impl Engine for RedbEngine {
@@ -94,7 +94,7 @@ impl Engine for RedbEngine {
         from: &[u8],
         prefix: &[u8],
         limit: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        each: &mut EachRow<'_>,
     ) -> Result<(), EngineError> {
         let start = from.max(prefix);
         let end = end_of(prefix);

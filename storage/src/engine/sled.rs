@@ -6,10 +6,9 @@
 //! several trees in one transaction cost a third more; a flush does not sync
 //! (`sled_fsync` mends it).
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{Batch, Engine, EngineError, guarded, sled_fsync};
+use super::{Batch, EachRow, Engine, EngineError, guarded, sled_fsync};
 
 const NAME: &str = "sled";
 
@@ -54,10 +53,10 @@ impl SledEngine {
 }
 
 fn failed(action: &'static str, error: &sled::Error) -> EngineError {
-    match error {
-        sled::Error::Io(io) => EngineError::io(NAME, action, io),
-        other => EngineError::new(NAME, action, other),
+    if let sled::Error::Io(io) = error {
+        return EngineError::io(NAME, action, io);
     }
+    EngineError::new(NAME, action, error)
 }
 
 impl Engine for SledEngine {
@@ -77,7 +76,7 @@ impl Engine for SledEngine {
         from: &[u8],
         prefix: &[u8],
         limit: usize,
-        each: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        each: &mut EachRow<'_>,
     ) -> Result<(), EngineError> {
         let start = from.max(prefix);
         guarded(NAME, "read", || {

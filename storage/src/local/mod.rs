@@ -59,7 +59,7 @@ enum Line<E: Engine> {
         places: Arc<Semaphore>,
     },
     /// In the caller's, at once: nothing waits on a disk, and a paused clock stays paused.
-    Inline(Mutex<Option<Writer<E>>>),
+    Inline(Box<Mutex<Option<Writer<E>>>>),
 }
 
 /// What a store is put together from.
@@ -88,7 +88,11 @@ impl LocalStore<MemoryEngine> {
         let seen = Seen::new(OpenOptions::default().seen_bytes);
         let shared = Arc::new(Shared::new(engine, sites, seen, Spool::memory(), None));
         let writer = Writer::new(Arc::clone(&shared), StateRow::default(), None, None);
-        Self { shared, line: Line::Inline(Mutex::new(Some(writer))), opening: Opening::Created }
+        Self {
+            shared,
+            line: Line::Inline(Box::new(Mutex::new(Some(writer)))),
+            opening: Opening::Created,
+        }
     }
 }
 
@@ -137,7 +141,7 @@ impl<E: Engine> LocalStore<E> {
         let line = if on_disk {
             Line::thread(writer, options.window)?
         } else {
-            Line::Inline(Mutex::new(Some(writer)))
+            Line::Inline(Box::new(Mutex::new(Some(writer))))
         };
         Ok(Self { shared, line, opening })
     }

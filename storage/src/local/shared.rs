@@ -410,7 +410,7 @@ fn next_at<E: Engine>(engine: &E, site: u64) -> Result<i64, StoreError> {
 
 fn record<E: Engine>(engine: &E, bytes: &[u8]) -> Result<PageRecord, StoreError> {
     let row: PageRow = decode(bytes, "a page record")?;
-    let from = match row.from_page() {
+    let from = match row.named_by() {
         Some(page) => engine.read(&page.bytes())?,
         None => None,
     };
@@ -430,7 +430,7 @@ fn pick<E: Engine>(
     let second = u32::try_from(now.as_secs().clamp(0, u32::MAX.into())).unwrap_or(u32::MAX);
     let fresh = queued(engine, site, 0..=0, places)?;
     let waiting = queued(engine, site, 1..=second, places)?;
-    let half = if places == 1 { usize::from(turn % 2 == 0) } else { places / 2 };
+    let half = if places == 1 { usize::from(turn.is_multiple_of(2)) } else { places / 2 };
     let of_waiting = waiting.len().min(half.max(places - fresh.len()));
     let slots = waiting.into_iter().take(of_waiting).chain(fresh).take(places);
     let mut records = Vec::with_capacity(places.min(64));
