@@ -120,3 +120,88 @@ fn evidence(answer: &RobotsVerdict) -> Option<RobotsEvidence> {
         group: group.to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robots::RobotsOutcome;
+    use crate::{Answer, ProductToken, ScopeKind};
+
+    const NOW: Timestamp = Timestamp::from_secs(1_796_000_000);
+
+    /// One line of the table: what robots.txt brought, how the site answered a second ago, the
+    /// URL, and the word and code of the verdict.
+    #[track_caller]
+    fn check(robots: &str, last: Option<Answer>, url: &str, expect: (&str, &str)) {
+        let policy = Policy::default();
+        let identity = Identity::new(ProductToken::new("comitybot").unwrap());
+        let seed = Url::parse("https://example.com/").unwrap();
+        let scope = Scope::new(ScopeKind::Host, core::slice::from_ref(&seed));
+        let fresh_for = Duration::from_secs(3600);
+        let outcome = match robots {
+            "unknown" => None,
+            "404" => Some(RobotsOutcome::NoFile { cause: "status 404".into(), fresh_for }),
+            "503" => {
+                Some(RobotsOutcome::Unreachable { cause: "status 503".into(), retry_after: None })
+            }
+            text => Some(RobotsOutcome::File { body: text.into(), cause: "".into(), fresh_for }),
+        };
+        let record = RobotsRecord::default();
+        let record = match outcome {
+            Some(outcome) => record.after(outcome, &policy, NOW),
+            None => record,
+        };
+        let mut pace = SitePace::default();
+        if let Some(answer) = last {
+            pace.request_ended(answer, &policy, Timestamp::from_secs(NOW.as_secs() - 1));
+        }
+        let facts = Facts {
+            policy: &policy,
+            identity: &identity,
+            scope: &scope,
+            robots: &record,
+            pace: &pace,
+        };
+        let url = Url::parse(url).unwrap();
+        let got = match decide(&url, facts, NOW) {
+            Verdict::Fetch(grounds) => {
+                assert_eq!(grounds.url().fragment(), None);
+                ("fetch", grounds.reason().code())
+            }
+            Verdict::FetchRobots(_, grounds) => {
+                assert_eq!(grounds.url().as_str(), "https://example.com/robots.txt");
+                ("robots", grounds.reason().code())
+            }
+            Verdict::Wait { until, cause } => {
+                assert!(until > NOW);
+                ("wait", cause.code())
+            }
+            Verdict::Refuse(refusal) => ("refuse", refusal.reason.code()),
+        };
+        assert_eq!(got, expect, "{robots} {last:?} {url}");
+    }
+
+    const RULES: &str = "user-agent: comitybot\ndisallow: /private\nallow: /private/press\n";
+
+    /// The order of the rules: scheme, scope, robots.txt, politeness.
+    #[test]
+    fn verdicts() {
+        let asked = Some(Answer::Served);
+        check(RULES, None, "https://example.com/a#part", ("fetch", "robots-no-rule"));
+        check(RULES, None, "https://example.com/private/press/1", ("fetch", "robots-allow"));
+        check(RULES, None, "https://example.com/private/1", ("refuse", "robots-disallow"));
+        check(RULES, asked, "https://example.com/private/1", ("refuse", "robots-disallow"));
+        check(RULES, asked, "https://example.com/a", ("wait", "interval"));
+        check("404", None, "https://example.com/a", ("fetch", "robots-no-file"));
+        check("unknown", None, "https://example.com/a", ("robots", "robots-file"));
+        check("unknown", asked, "https://example.com/a", ("wait", "interval"));
+        check("503", None, "https://example.com/a", ("wait", "robots-unreachable"));
+        check("unknown", None, "https://other.example/a", ("refuse", "out-of-scope"));
+        check("unknown", asked, "ftp://example.com/a", ("refuse", "unsupported-scheme"));
+        check("unknown", None, "mailto:me@example.com", ("refuse", "unsupported-scheme"));
+        let slow = "user-agent: *\ncrawl-delay: 10\n";
+        check(slow, asked, "https://example.com/a", ("wait", "crawl-delay"));
+        let later = Answer::Overloaded { retry_after: Some(Duration::from_secs(60)) };
+        check(RULES, Some(later), "https://example.com/a", ("wait", "retry-after"));
+    }
+}

@@ -10,15 +10,15 @@
 //!
 //! The parts, in the order in which a URL meets them:
 //!
-//! - [`Identity`], [`Policy`], `Scope`: who crawls, by which rules, how far.
+//! - [`Identity`], [`Policy`], [`Scope`]: who crawls, by which rules, how far.
 //! - [`Origin`], [`Site`]: what one robots.txt speaks for; what politeness counts on.
-//! - `robots`: the text of a robots.txt, and the life of one origin's copy.
-//! - `SitePace`: when a site may be asked again.
-//! - `decide`: all of these to one [`Verdict`]. Only a verdict makes [`Grounds`],
+//! - [`robots`]: the text of a robots.txt, and the life of one origin's copy.
+//! - [`SitePace`]: when a site may be asked again.
+//! - [`decide`]: all of these to one [`Verdict`]. Only a verdict makes [`Grounds`],
 //!   and a fetch without grounds does not compile.
-//! - `directives`: robots meta tags and `X-Robots-Tag` lines to `Directives`.
-//! - `Publication`: what an index may show, and until when.
-//! - `links`: which links may be followed, with the reason for each that may not.
+//! - Robots meta tags and `X-Robots-Tag` lines to [`Directives`].
+//! - [`Publication`]: what an index may show, and until when.
+//! - [`judge_link`]: which links may be followed, with the reason for each that may not.
 //!
 //! Requirement numbers such as RT-025 or AM-43 name the project's list of rules,
 //! docs/requirements.md, where each has its source document.
@@ -27,21 +27,34 @@
 
 extern crate alloc;
 
+mod dates;
 mod decide;
+mod directives;
 mod identity;
+mod links;
 mod origin;
 mod pace;
 mod policy;
+mod publication;
 pub mod robots;
 mod scope;
 mod time;
 mod verdict;
 
+pub use dates::{parse_date, parse_http_date, parse_retry_after};
 pub use decide::{Facts, decide};
+pub use directives::{
+    Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,
+    VOCABULARY, Word,
+};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
+pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
-pub use pace::{Answer, Hold, SitePace};
+pub use pace::{Answer, Hold, SitePace, retry_at};
 pub use policy::{Policy, Preset, RobotsNumbers};
+pub use publication::{
+    Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
+};
 pub use scope::{Scope, ScopeKind};
 pub use time::Timestamp;
 pub use verdict::{

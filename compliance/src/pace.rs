@@ -95,6 +95,31 @@ impl SitePace {
     }
 }
 
+/// When a URL that failed is asked for again, `failures` times in a row by now; `None` if not by
+/// itself. A Retry-After is a minimum.
+pub fn retry_at(
+    policy: &Policy,
+    failures: u32,
+    answer: Answer,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    if failures >= policy.url_attempts {
+        return None;
+    }
+    let (asked, first) = match answer {
+        Answer::Served => return None,
+        Answer::Overloaded { retry_after: Some(wait) } => {
+            (wait.min(policy.retry_after_cap), Duration::ZERO)
+        }
+        Answer::Overloaded { retry_after: None } | Answer::Unanswered => {
+            (Duration::ZERO, policy.url_retry_first)
+        }
+    };
+    // Four times as long after each failure: a mended fault is found soon, a lasting one costs little.
+    let pause = first.saturating_mul(4_u32.saturating_pow(failures.saturating_sub(1).min(8)));
+    Some(now.after(pause.max(asked)))
+}
+
 /// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
 fn backoff(failures: u32, policy: &Policy) -> Duration {
     let doublings = failures.saturating_sub(1).min(20);
@@ -155,6 +180,28 @@ mod tests {
         assert_eq!(waits[13], 3600);
         pace.request_ended(Answer::Served, &policy, T0);
         assert_eq!(wait(&pace, &policy, None), (2, WaitCause::Interval));
+    }
+
+    /// HT-004, HT-010, AM-65: one line, one case.
+    #[test]
+    fn a_failed_url_is_asked_again_later_and_then_no_more() {
+        let secs = Duration::from_secs;
+        let retry = |s| Answer::Overloaded { retry_after: Some(secs(s)) };
+        let cases = [
+            (1, Answer::Unanswered, Some(300)),
+            (2, Answer::Unanswered, Some(1200)),
+            (3, Answer::Unanswered, None),
+            (1, Answer::of(500, None), Some(300)),
+            (1, retry(1), Some(1)),
+            (1, retry(7200), Some(7200)),
+            (2, retry(10_000_000), Some(86_400)),
+            (3, retry(1), None),
+            (1, Answer::Served, None),
+        ];
+        for (failures, answer, expect) in cases {
+            let at = retry_at(&Policy::default(), failures, answer, T0);
+            assert_eq!(at.map(|at| at.since(T0).as_secs()), expect, "{failures} {answer:?}");
+        }
     }
 
     #[test]

@@ -64,6 +64,10 @@ pub struct Policy {
     /// Longest wait between requests to a site that keeps failing; it starts at the interval and
     /// doubles with each failure (HT-004, HT-005).
     pub backoff_cap: Duration,
+    /// Requests for one URL that may fail in a row before it is given up.
+    pub url_attempts: u32,
+    /// Wait before a URL that failed once is asked for again; four times as long with each failure.
+    pub url_retry_first: Duration,
     /// robots.txt numbers.
     pub robots: RobotsNumbers,
     /// Hops that one URL may redirect through before it is given up (HT-002).
@@ -109,6 +113,8 @@ impl Policy {
             crawl_delay_cap: MINUTE,
             retry_after_cap: DAY,
             backoff_cap: HOUR,
+            url_attempts: 3,
+            url_retry_first: Duration::from_secs(5 * 60),
             robots: RobotsNumbers::DOCUMENTED,
             redirect_hops: 10,
         }

@@ -1,1 +1,13 @@
-//! Conformance.
+//! Says what a well-behaved crawler does, whoever crawls.
+//!
+//! The crate imports nothing else of the workspace, so that no crawler's
+//! behaviour can slip in as the rule. It holds the [`Lab`], a small web of
+//! eight sites on loopback that keeps a ledger of every request, and
+//! [`judge`], which reads such a ledger and names each broken rule.
+
+mod lab;
+
+pub use lab::{
+    DEMO_AGENT, Expect, Expectations, Forbidden, Lab, LedgerError, LedgerFile, Reach, Report,
+    Request, SearchExpect, SiteInfo, SiteTally, SnippetExpect, Violation, ViolationKind, judge,
+};

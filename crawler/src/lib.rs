@@ -1,1 +1,23 @@
-//! Crawler.
+//! A polite web crawler whose every fetch passes a compliance engine.
+//!
+//! What is right stands in [`comity_compliance`], what must be remembered in [`comity_storage`].
+//! This crate waits, connects and spawns, and decides nothing that a site owner would care about.
+//!
+//! - [`crawl`]: the driver loop and its workers.
+//! - [`net`]: requests over the network, behind the trait [`net::Transport`].
+//! - [`page`]: one streaming pass over a page.
+//! - [`index`]: the search index.
+//! - [`urls`]: URLs as people and pages write them.
+//! - [`clock`]: the one place that reads the time.
+//! - [`config`], [`settings`]: what the operator says, and what the crawl makes of it.
+//! - [`cli`]: the command line.
+
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod crawl;
+pub mod index;
+pub mod net;
+pub mod page;
+pub mod settings;
+pub mod urls;

@@ -19,8 +19,8 @@ use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Timestamp};
 /// finds to the origin it started from (RT-021, RT-022, AM-1 to AM-4).
 #[derive(Debug)]
 pub struct RobotsErrand {
-    url: Url,
-    asked: Vec<Url>,
+    /// The URLs of the chain, the one to ask now last; never empty.
+    chain: Vec<Url>,
 }
 
 /// What one request of the errand brought.
@@ -72,7 +72,7 @@ pub enum Step {
 impl RobotsErrand {
     /// Sets out for an origin's robots.txt.
     pub fn start(origin: &Origin, now: Timestamp) -> (Self, Grounds) {
-        Self { url: origin.robots_url(), asked: vec![] }.with_grounds(now)
+        Self::ask(vec![origin.robots_url()], now)
     }
 
     /// Takes what the last request brought.
@@ -102,27 +102,29 @@ impl RobotsErrand {
         numbers: &RobotsNumbers,
         now: Timestamp,
     ) -> Step {
-        let Some(target) = response.location.and_then(|to| self.url.join(to).ok()) else {
+        let from = self.chain.last();
+        let target = from.zip(response.location).and_then(|(from, to)| from.join(to).ok());
+        let Some(mut target) = target else {
             return unreachable("a redirect without a usable Location".into(), None);
         };
         if Origin::of(&target).is_err() {
             return unreachable(format!("a redirect to {}", shown(&target)), None);
         }
-        self.asked.push(core::mem::replace(&mut self.url, target));
-        self.url.set_fragment(None);
-        if self.asked.contains(&self.url) {
+        target.set_fragment(None);
+        if self.chain.contains(&target) {
             return no_file("a redirect loop".into(), response, numbers);
         }
-        if self.asked.len() > usize::from(numbers.redirect_hops) {
+        if self.chain.len() > usize::from(numbers.redirect_hops) {
             return no_file("too many redirects".into(), response, numbers);
         }
-        let (errand, grounds) = self.with_grounds(now);
+        self.chain.push(target);
+        let (errand, grounds) = Self::ask(self.chain, now);
         Step::Fetch(errand, grounds)
     }
 
-    fn with_grounds(self, now: Timestamp) -> (Self, Grounds) {
-        let grounds = Grounds::new(self.url.clone(), GroundsReason::RobotsFile, None, now);
-        (self, grounds)
+    fn ask(chain: Vec<Url>, now: Timestamp) -> (Self, Grounds) {
+        let url = chain[chain.len() - 1].clone();
+        (Self { chain }, Grounds::new(url, GroundsReason::RobotsFile, None, now))
     }
 }
 
@@ -243,7 +245,7 @@ mod tests {
             let reply = RobotsResponse { location: Some(location), ..response(301) };
             match errand.reply(RobotsReply::Response(reply), &Policy::default(), NOW) {
                 Step::Fetch(next, grounds) => {
-                    assert_eq!(grounds.url(), &next.url);
+                    assert_eq!(Some(grounds.url()), next.chain.last());
                     errand = next;
                 }
                 Step::Done(RobotsOutcome::NoFile { .. }) => return "no file",
@@ -253,7 +255,7 @@ mod tests {
         }
         match errand.reply(RobotsReply::Response(response(200)), &Policy::default(), NOW) {
             Step::Done(RobotsOutcome::File { .. }) => "file",
-            _ => "other",
+            Step::Fetch(..) | Step::Done(_) => "other",
         }
     }
 

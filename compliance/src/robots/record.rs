@@ -218,6 +218,11 @@ impl RobotsRecord {
         }
     }
 
+    /// The failures since a refresh was due, if the last one failed.
+    pub fn failing(&self) -> Option<&FailingParts> {
+        self.failing.as_ref()
+    }
+
     /// The rules of the last good copy, if it is a file.
     pub fn rules(&self) -> Option<&RobotsTxt> {
         self.copy.as_ref().and_then(|copy| copy.file.as_ref()).map(|file| &file.rules)

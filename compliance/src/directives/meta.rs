@@ -1,0 +1,31 @@
+//! One meta tag: whether its name binds us, and the rules of its content.
+
+use super::list::read_element;
+use super::vocabulary::Rule;
+use crate::{Identity, ProductToken, Timestamp};
+
+/// Whom a meta tag with a binding name is for.
+#[derive(Clone, Copy)]
+pub(super) enum Addressee<'i> {
+    AllCrawlers,
+    Us(&'i ProductToken),
+}
+
+/// Whom a meta name addresses, if it binds `identity`: `robots` or one of its tokens, in any
+/// case (RM-004, RM-005, AM-42). Every other name is ignored.
+pub(super) fn addressee<'i>(name: &str, identity: &'i Identity) -> Option<Addressee<'i>> {
+    let name = name.trim();
+    if name.eq_ignore_ascii_case("robots") {
+        return Some(Addressee::AllCrawlers);
+    }
+    let own = identity.tokens().iter().find(|token| token.is(name));
+    own.map(Addressee::Us)
+}
+
+/// Gives `keep` every rule of the content.
+pub(super) fn read_content(content: &str, now: Timestamp, mut keep: impl FnMut(Rule)) {
+    let mut rest = Some(content);
+    while let Some(text) = rest {
+        rest = read_element(text, now, &mut keep);
+    }
+}

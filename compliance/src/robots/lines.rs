@@ -1,0 +1,253 @@
+//! From bytes to lines, and from a line to the field that it sets.
+
+use memchr::{memchr, memchr2, memchr2_iter, memrchr2};
+
+/// Octets of a line that are kept; the rest up to the line end is dropped (RT-052).
+const LINE_OCTETS: usize = 16_663;
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Spellings that Google's parser takes for each field, as prefixes of the key (RT-051, AM-23, AM-25).
+const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent"];
+const ALLOW: &[&str] = &["allow"];
+const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
+const SITEMAP: &[&str] = &["sitemap", "site-map"];
+const CRAWL_DELAY: &str = "crawl-delay";
+
+/// What a rule says about the URLs it matches.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum RuleKind {
+    /// They may be accessed.
+    Allow,
+    /// They must not be accessed.
+    Disallow,
+}
+
+/// A line that sets a field; comments, empty lines and unknown fields are none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: u32,
+    pub(super) field: Field<'a>,
+    pub(super) grammar: Grammar,
+}
+
+/// A field with its value, comment and outer blanks removed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Field<'a> {
+    UserAgent(&'a [u8]),
+    Rule(RuleKind, &'a [u8]),
+    Sitemap(&'a [u8]),
+    CrawlDelay(&'a [u8]),
+}
+
+/// Who takes the line for what it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Grammar {
+    /// RFC 9309 too: exact field name and colon.
+    Rfc,
+    /// Google's parser only: misspelt, prolonged or without colon.
+    GoogleOnly,
+}
+
+/// The first `max` octets of a body without its unfinished last line (RT-031, AM-17).
+///
+/// Give at least one octet more than `max` where there is more: a body that ends at `max` is whole.
+pub fn cut(body: &[u8], max: usize) -> &[u8] {
+    let Some((kept, rest)) = body.split_at_checked(max) else {
+        return body;
+    };
+    if matches!(rest.first(), None | Some(b'\n' | b'\r')) {
+        return kept;
+    }
+    let end = memrchr2(b'\n', b'\r', kept).map_or(0, |at| at + 1);
+    kept.get(..end).unwrap_or_default()
+}
+
+/// The lines of a file that set a field, in order.
+pub(super) fn read(body: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    (1u32..).zip(split(without_bom(body))).filter_map(|(number, line)| {
+        let (field, grammar) = field(significant(line))?;
+        Some(Line { number, field, grammar })
+    })
+}
+
+/// Any part of a byte order mark is skipped, at the start only (RT-041).
+fn without_bom(body: &[u8]) -> &[u8] {
+    let marked = body.iter().zip(BOM).take_while(|(a, b)| a == b).count();
+    body.get(marked..).unwrap_or_default()
+}
+
+/// LF, CR and CRLF end a line (RT-040); what follows the last end is a line too.
+fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr2_iter(b'\n', b'\r', body).map(Some);
+    ends.chain([None]).filter_map(move |end| {
+        let Some(end) = end else {
+            return body.get(start..);
+        };
+        let second_half = end == start
+            && end > 0
+            && body.get(end) == Some(&b'\n')
+            && body.get(end - 1) == Some(&b'\r');
+        let line = body.get(start..end);
+        start = end + 1;
+        if second_half { None } else { line }
+    })
+}
+
+/// The kept octets up to the first NUL or comment, without outer blanks.
+fn significant(line: &[u8]) -> &[u8] {
+    let kept = line.get(..LINE_OCTETS).unwrap_or(line);
+    let end = memchr2(0, b'#', kept).unwrap_or(kept.len());
+    strip(kept.get(..end).unwrap_or_default())
+}
+
+pub(super) fn is_blank(octet: u8) -> bool {
+    matches!(octet, b'\t'..=b'\r' | b' ')
+}
+
+fn strip(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_blank(*first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_blank(*last)
+    {
+        text = rest;
+    }
+    text
+}
+
+fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
+    let (key, value, separator) = key_and_value(line)?;
+    let begins = |names: &[&str]| names.iter().any(|name| has_prefix(key, name));
+    let (name, field) = if begins(USER_AGENT) {
+        ("user-agent", Field::UserAgent(value))
+    } else if begins(ALLOW) {
+        ("allow", Field::Rule(RuleKind::Allow, value))
+    } else if begins(DISALLOW) {
+        ("disallow", Field::Rule(RuleKind::Disallow, value))
+    } else if begins(SITEMAP) {
+        ("sitemap", Field::Sitemap(value))
+    } else if key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes()) {
+        (CRAWL_DELAY, Field::CrawlDelay(value))
+    } else {
+        return None;
+    };
+    let exact = key.eq_ignore_ascii_case(name.as_bytes());
+    let grammar = match separator {
+        Separator::Colon if exact => Grammar::Rfc,
+        Separator::Colon | Separator::Blank => Grammar::GoogleOnly,
+    };
+    Some((field, grammar))
+}
+
+fn has_prefix(key: &[u8], name: &str) -> bool {
+    key.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+enum Separator {
+    Colon,
+    Blank,
+}
+
+/// Parts a line at its first colon, or, where it has none, between exactly two words (AM-24).
+fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8], Separator)> {
+    let (at, separator) = match memchr(b':', line) {
+        Some(at) => (at, Separator::Colon),
+        None => (memchr2(b' ', b'\t', line)?, Separator::Blank),
+    };
+    let (key, rest) = line.split_at_checked(at)?;
+    let (key, value) = (strip(key), strip(rest.get(1..)?));
+    let words = match separator {
+        Separator::Colon => true,
+        Separator::Blank => memchr2(b' ', b'\t', value).is_none(),
+    };
+    (words && !key.is_empty()).then_some((key, value, separator))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn line_ends() {
+        let cases: [(&[u8], &[&[u8]]); 8] = [
+            (b"", &[b""]),
+            (b"a\n", &[b"a", b""]),
+            (b"a\rb\r\nc\nd", &[b"a", b"b", b"c", b"d"]),
+            (b"a\n\rb", &[b"a", b"", b"b"]),
+            (b"\r\r\n", &[b"", b"", b""]),
+            (b"\n\r\n\n", &[b"", b"", b"", b""]),
+            (b"a\r\0\nb", &[b"a", b"\0", b"b"]),
+            (b"a\x0Bb\x0C", &[b"a\x0Bb\x0C"]),
+        ];
+        for (body, expect) in cases {
+            assert_eq!(split(body).collect::<Vec<_>>(), expect, "{body:?}");
+        }
+    }
+
+    /// AM-17, RT-031.
+    #[test]
+    fn cuts_drop_the_unfinished_line() {
+        let cases: [(&[u8], usize, &[u8]); 8] = [
+            (b"ab\ncd", 5, b"ab\ncd"),
+            (b"ab\ncd", 9, b"ab\ncd"),
+            (b"ab\ncd", 4, b"ab\n"),
+            (b"ab\ncd", 3, b"ab\n"),
+            (b"ab\ncd", 2, b"ab"),
+            (b"ab\ncd", 1, b""),
+            (b"ab\r\ncd", 3, b"ab\r"),
+            (b"ab\ncd", 0, b""),
+        ];
+        for (body, max, expect) in cases {
+            assert_eq!(cut(body, max), expect, "{body:?} {max}");
+        }
+    }
+
+    #[test]
+    fn byte_order_marks() {
+        let cases: [(&[u8], &[u8]); 6] = [
+            (b"\xEF\xBB\xBFa", b"a"),
+            (b"\xEF\xBBa", b"a"),
+            (b"\xEFa", b"a"),
+            (b"\xBB\xBFa", b"\xBB\xBFa"),
+            (b"\xEF\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
+            (b"\xEF\xBB\xBF\xEF\xBB\xBFa", b"\xEF\xBB\xBFa"),
+        ];
+        for (body, expect) in cases {
+            assert_eq!(without_bom(body), expect, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn fields() {
+        use Grammar::{GoogleOnly, Rfc};
+        use RuleKind::{Allow, Disallow};
+        let cases: [(&str, Option<(Field<'_>, Grammar)>); 16] = [
+            ("Allow: /a", Some((Field::Rule(Allow, b"/a"), Rfc))),
+            ("DISALLOW:", Some((Field::Rule(Disallow, b""), Rfc))),
+            (" user-agent : x # y", Some((Field::UserAgent(b"x"), Rfc))),
+            ("Disallow:: /a", Some((Field::Rule(Disallow, b": /a"), Rfc))),
+            ("Disalow: /a", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
+            ("Allowance:/a", Some((Field::Rule(Allow, b"/a"), GoogleOnly))),
+            ("Disallow /a", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
+            ("Disallow \t /a # b", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
+            ("Disallow /a:b", Some((Field::Rule(Disallow, b"b"), GoogleOnly))),
+            ("User agent foo: x", Some((Field::UserAgent(b"x"), GoogleOnly))),
+            ("Site-map: x", Some((Field::Sitemap(b"x"), GoogleOnly))),
+            ("Crawl-Delay: 3", Some((Field::CrawlDelay(b"3"), Rfc))),
+            ("Disallow /a b", None),
+            ("user_agent: x", None),
+            (": /a", None),
+            ("Alow: /a", None),
+        ];
+        for (line, expect) in cases {
+            assert_eq!(field(significant(line.as_bytes())), expect, "{line}");
+        }
+    }
+}

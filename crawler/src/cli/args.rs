@@ -1,0 +1,254 @@
+//! The command line, as clap reads it. The doc comments are what `--help` prints.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Bytes, Span};
+
+/// A polite web crawler: every fetch is decided by a compliance engine, every decision is explained.
+#[derive(Debug, Parser)]
+#[command(
+    name = "comity",
+    version,
+    after_help = "See the whole of it at work on a small web of its own:\n  \
+        comity demo\n\n\
+        Crawl a site and search it:\n  \
+        comity crawl https://example.org/ --contact https://example.org/our-crawler\n  \
+        comity search some words\n\n\
+        Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed; \
+        2 wrong arguments or settings; 3 nothing could be fetched; 130 stopped by a second Ctrl-C."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// The settings file; without it, comity.toml in this directory if there is one
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// What to log on standard error: error, warn, info, debug, trace, or a filter such as comity=debug
+    #[arg(long, global = true, value_name = "LEVEL", env = "COMITY_LOG", default_value = "warn")]
+    pub(crate) log: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Crawl from one or more seeds; run it again to go on where it stopped
+    Crawl(CrawlArgs),
+    /// Search what was crawled
+    Search(SearchArgs),
+    /// Tell what is known of a URL, and whether it may be fetched now, and why
+    Explain(ExplainArgs),
+    /// Tell how a crawl stands
+    Status(StatusArgs),
+    /// Judge URLs by a robots.txt
+    Robots(RobotsArgs),
+    /// Crawl a small web of misbehaving sites on this machine, and show what was done and why
+    Demo(DemoArgs),
+    /// Write a comity.toml with every setting and what it does
+    Init(InitArgs),
+}
+
+/// Where the crawl's state is.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct DataArgs {
+    /// The data directory [default: comity-data]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(
+    after_help = "Examples:\n  \
+    comity crawl example.org --contact me@example.org\n      \
+    the whole host, one request every two seconds\n  \
+    comity crawl https://example.org/docs/ --scope prefix --max-pages 500 --contact me@example.org\n      \
+    one directory, 500 pages at most\n  \
+    comity crawl http://localhost:8000/ --allow-network 127.0.0.0/8 --interval 0s\n      \
+    a site on this machine, without pauses\n\n\
+    Ctrl-C stops cleanly, a second one at once. The same command again goes on."
+)]
+pub(crate) struct CrawlArgs {
+    /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run
+    #[arg(value_name = "SEED")]
+    pub(crate) seeds: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// How far to go: host, domain (registrable domain), prefix (the seeds' directories), any [default: host]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
+
+    /// Pages to fetch in all, over all runs on this data directory; 0 is no limit [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_pages: Option<u64>,
+
+    /// Links to follow from a seed; 0 fetches the seeds alone [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u16>,
+
+    /// Whose reading of the rules decides: courteous, google, rfc9309 [default: courteous]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+
+    /// The product token that robots.txt knows the crawler by [default: comitybot]
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) agent: Option<String>,
+
+    /// A page or a mail address that reaches you; stands in the User-Agent header
+    #[arg(long, value_name = "URL")]
+    pub(crate) contact: Option<String>,
+
+    /// A range that is not public and may be asked all the same, such as 127.0.0.0/8; may be repeated
+    #[arg(long, value_name = "CIDR")]
+    pub(crate) allow_network: Vec<String>,
+
+    /// Least time between two requests to one site [default: 2s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) interval: Option<Span>,
+
+    /// Requests a second to one IP address, all its sites together [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) address_per_second: Option<u32>,
+
+    /// End when nothing is due within this time [default: 2m]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) patience: Option<Span>,
+
+    /// Where state is kept: sled, redb, memory [default: sled]
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) store: Option<String>,
+
+    /// What is safe: process (kill -9), power (also a power cut) [default: process]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) durability: Option<String>,
+
+    /// Bytes of a page that are read; a longer one is cut [default: 2MiB]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) page_bytes: Option<Bytes>,
+
+    /// A PEM file with certificate authorities that are trusted beside the public ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+
+    /// Do not index pages
+    #[arg(long)]
+    pub(crate) no_index: bool,
+
+    /// Print each fetch, refusal and failure as it happens
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// What to look for: pages with all of these words
+    #[arg(required = true, value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// How many results
+    #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
+    pub(crate) limit: usize,
+
+    /// Print the results as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// The URL
+    pub(crate) url: String,
+
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  \
+    comity robots https://example.org/ /private/page\n  \
+    comity robots robots.txt --agent Googlebot --agent otherbot /a /b\n  \
+    curl -s https://example.org/robots.txt | comity robots - /a"
+)]
+pub(crate) struct RobotsArgs {
+    /// A URL of the site, a file, or - for standard input
+    #[arg(value_name = "URL-OR-FILE")]
+    pub(crate) subject: String,
+
+    /// What to judge: URLs, or paths such as /private
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+
+    /// The product token to judge for; may be repeated [default: comitybot]
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) agent: Vec<String>,
+
+    /// Whose reading of the rules decides: courteous, google, rfc9309 [default: courteous]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<String>,
+
+    /// A page or a mail address that reaches you, for the User-Agent header
+    #[arg(long, value_name = "URL")]
+    pub(crate) contact: Option<String>,
+
+    /// A range that is not public and may be asked all the same; may be repeated
+    #[arg(long, value_name = "CIDR")]
+    pub(crate) allow_network: Vec<String>,
+
+    /// Print the answers as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+
+    /// Write what the sites saw, one JSON line a request, for `comity-lab check`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ledger: Option<PathBuf>,
+
+    /// Least time between two requests to one site
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) interval: Span,
+
+    /// Where state is kept: sled, redb, memory
+    #[arg(long, value_name = "ENGINE", default_value = "sled")]
+    pub(crate) store: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InitArgs {
+    /// Where to write it
+    #[arg(default_value = "comity.toml")]
+    pub(crate) path: PathBuf,
+
+    /// Overwrite a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}

@@ -1,0 +1,341 @@
+//! `comity crawl`
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use comity_compliance::{ScopeKind, Timestamp};
+use comity_storage::{Opening, Stats};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::args::CrawlArgs;
+use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
+use super::{Exit, Usage, open, progress, read_config, status};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::crawl::{Crawl, End, Event, Parts, Progress, Reporter, Watch, save_config};
+use crate::index::IndexWriter;
+use crate::net::HttpTransport;
+use crate::settings::Settings;
+
+pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let clock = Clock::real();
+    let config = effective(&args, read_config(config)?, &clock).await?;
+    let settings = Settings::new(&config)?;
+    refuse_anonymous(&settings)?;
+    let store = open::store(&settings.store, &clock)?;
+    save_config(&store, &config).await?;
+    let resumed = store.opening() != Opening::Created;
+    let troubles = Troubles::default();
+    let crawl = Crawl::new(Parts {
+        store,
+        resumed,
+        transport: transport(&settings, &clock)?,
+        clock: clock.clone(),
+        reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
+        index: open_index(&settings)?,
+        stop: stop_on_ctrl_c(),
+        settings: settings.clone(),
+    })?;
+    let watch = crawl.watch();
+    let (ended, progress) = watched(crawl, &watch, &settings, &clock).await;
+    let ended = ended?;
+    let stats = watch.stats();
+    if args.json {
+        Terminal::new().json(&as_json(ended, &progress, &stats));
+    } else {
+        Summary { settings: &settings, ended, progress: &progress, stats: &stats, clock: &clock }
+            .print(&troubles);
+    }
+    let nothing = stats.fetched == 0 && ended != End::Stopped;
+    Ok(if nothing { Exit::NothingFetched } else { Exit::Done })
+}
+
+/// The settings file with the flags over it; without a seed in either, the last run's settings.
+async fn effective(args: &CrawlArgs, mut config: Config, clock: &Clock) -> anyhow::Result<Config> {
+    if let Some(data) = &args.data.data {
+        config.storage.data.clone_from(data);
+    }
+    if args.seeds.is_empty() && config.crawl.seeds.is_empty() {
+        let data = config.storage.data.clone();
+        let saved = open::saved_config(&data, clock).await?;
+        config = saved.filter(|saved| !saved.crawl.seeds.is_empty()).ok_or_else(|| {
+            Usage(format!(
+                "where should it begin? Name a seed, such as `comity crawl https://example.org/`, \
+                 or set crawl.seeds in comity.toml ({} holds no earlier crawl to go on with)",
+                data.display()
+            ))
+        })?;
+        config.storage.data = data;
+    }
+    overlay(args, &mut config);
+    Ok(config)
+}
+
+fn overlay(args: &CrawlArgs, config: &mut Config) {
+    fn set<T: Clone>(target: &mut T, flag: &Option<T>) {
+        if let Some(value) = flag {
+            target.clone_from(value);
+        }
+    }
+    if !args.seeds.is_empty() {
+        config.crawl.seeds.clone_from(&args.seeds);
+    }
+    set(&mut config.crawl.scope, &args.scope);
+    set(&mut config.crawl.max_pages, &args.max_pages);
+    set(&mut config.crawl.patience, &args.patience);
+    set(&mut config.politeness.policy, &args.policy);
+    set(&mut config.politeness.interval, &args.interval);
+    set(&mut config.politeness.address_per_second, &args.address_per_second);
+    set(&mut config.identity.agent, &args.agent);
+    set(&mut config.network.page_bytes, &args.page_bytes);
+    set(&mut config.storage.store, &args.store);
+    set(&mut config.storage.durability, &args.durability);
+    config.crawl.depth = args.depth.or(config.crawl.depth);
+    config.identity.contact = args.contact.clone().or(config.identity.contact.take());
+    config.network.ca_file = args.ca_file.clone().or(config.network.ca_file.take());
+    config.network.allow.extend(args.allow_network.iter().cloned());
+    config.network.allow.dedup();
+    config.index.enabled &= !args.no_index;
+}
+
+fn refuse_anonymous(settings: &Settings) -> Result<(), Usage> {
+    if !settings.lacks_contact() {
+        return Ok(());
+    }
+    let remedy = if settings.scope == ScopeKind::Any { " (also because the scope is any)" } else { "" };
+    Err(Usage(format!(
+        "a crawl of other people's sites needs a way for them to reach you{remedy}: give \
+         --contact https://example.org/our-crawler or --contact you@example.org, or set \
+         identity.contact in comity.toml. It is sent in the User-Agent header, so that a site \
+         owner can ask you before blocking you"
+    )))
+}
+
+pub(super) fn transport(settings: &Settings, clock: &Clock) -> anyhow::Result<HttpTransport> {
+    let config = settings.net.transport_config(&settings.identity);
+    HttpTransport::new(config, clock.clone()).context("could not set up the network")
+}
+
+pub(super) fn open_index(settings: &Settings) -> anyhow::Result<Option<IndexWriter>> {
+    if !settings.index || settings.store.engine == comity_storage::EngineKind::Memory {
+        return Ok(None);
+    }
+    Ok(Some(IndexWriter::open_or_create(&open::index_dir(&settings.store.data))?))
+}
+
+/// The first Ctrl-C, or SIGTERM, ends the crawl cleanly; the second at once.
+pub(super) fn stop_on_ctrl_c() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let token = stop.clone();
+    tokio::spawn(async move {
+        stop_asked().await;
+        progress::say("stopping: requests under way are finished, then the crawl can go on later. Ctrl-C again stops at once");
+        token.cancel();
+        stop_asked().await;
+        std::process::exit(130);
+    });
+    stop
+}
+
+async fn stop_asked() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Runs a crawl and shows how far it is.
+pub(super) async fn watched(
+    crawl: Crawl<open::AnyStore, HttpTransport>,
+    watch: &Watch<open::AnyStore, HttpTransport>,
+    settings: &Settings,
+    clock: &Clock,
+) -> (Result<End, crate::crawl::CrawlError>, Progress) {
+    let started = clock.now();
+    let mut display = progress::Display::new();
+    let mut tick = tokio::time::interval(Duration::from_millis(250));
+    let run = crawl.run();
+    tokio::pin!(run);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut run => break ended,
+            _ = tick.tick() => {
+                let progress = watch.progress(started);
+                display.show(&progress, clock.now().as_millis());
+                status::publish(&settings.store, &progress, clock.now());
+            }
+        }
+    };
+    display.end();
+    let progress = watch.progress(started);
+    status::publish(&settings.store, &progress, clock.now());
+    (ended, progress)
+}
+
+/// What went wrong, for the end: the first few of it.
+#[derive(Clone, Debug, Default)]
+struct Troubles(Arc<Mutex<Vec<String>>>);
+
+const TROUBLES_SHOWN: usize = 8;
+
+impl Troubles {
+    fn add(&self, text: String) {
+        let mut troubles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if troubles.len() < TROUBLES_SHOWN {
+            troubles.push(text);
+        }
+    }
+}
+
+fn listener(troubles: Troubles, verbose: bool) -> impl Fn(&Event<'_>) + Send + Sync + 'static {
+    move |event| {
+        let (text, trouble) = in_words(event);
+        if verbose {
+            progress::say(&text);
+        }
+        if trouble {
+            troubles.add(text);
+        }
+    }
+}
+
+/// An event as a line, and whether it is a trouble that the end must tell.
+pub(super) fn in_words(event: &Event<'_>) -> (String, bool) {
+    match event {
+        Event::Fetched { url, status, withheld: None } => (format!("{status} {url}"), false),
+        Event::Fetched { url, status, withheld: Some(why) } => {
+            (format!("{status} {url}, not indexed: {why}"), false)
+        }
+        Event::Refused { url, reason, evidence } => {
+            let evidence = evidence.map_or(String::new(), |evidence| format!(" ({evidence})"));
+            (format!("refused {url}: {reason}{evidence}"), *reason == "blocked-address")
+        }
+        Event::Failed { url, reason, detail, .. } => {
+            (format!("failed {url}: {reason}: {detail}"), true)
+        }
+        Event::Waits { url, cause, detail, until } => {
+            (format!("waits {url}: {}: {detail}; asked again after {until}", cause.code()), true)
+        }
+    }
+}
+
+fn as_json(ended: End, progress: &Progress, stats: &Stats) -> serde_json::Value {
+    json!({
+        "ended": match ended {
+            End::Done => "done",
+            End::Waits(_) => "waits",
+            End::PageLimit => "page-limit",
+            End::Stopped => "stopped",
+        },
+        "waits_until": match ended {
+            End::Waits(until) => Some(until.to_string()),
+            End::Done | End::PageLimit | End::Stopped => None,
+        },
+        "run": progress.counts,
+        "seconds": progress.seconds,
+        "store": status::stats_json(stats),
+    })
+}
+
+struct Summary<'a> {
+    settings: &'a Settings,
+    ended: End,
+    progress: &'a Progress,
+    stats: &'a Stats,
+    clock: &'a Clock,
+}
+
+impl Summary<'_> {
+    fn print(&self, troubles: &Troubles) {
+        let terminal = Terminal::new();
+        let counts = &self.progress.counts;
+        let row = |name: &str, value: String| terminal.line(format_args!("  {name:<10} {value}"));
+        terminal.line(terminal.paint(Tone::Title, self.ending()));
+        row("fetched", self.fetched());
+        if self.settings.index {
+            row("indexed", format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)));
+        }
+        row("refused", by_reason(&counts.refused));
+        if !counts.failed.is_empty() {
+            row("failed", by_reason(&counts.failed));
+        }
+        if !counts.waits.is_empty() {
+            row("put off", by_reason(&counts.waits));
+        }
+        if !counts.dropped_links.is_empty() {
+            row("links", format!("not followed {}", by_reason(&counts.dropped_links)));
+        }
+        row("known", format!("{}, {} queued", plural(self.stats.known, "URL", "URLs"), grouped(self.stats.queued)));
+        for trouble in troubles.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            terminal.line(format_args!("  {}", terminal.paint(Tone::Bad, trouble)));
+        }
+        self.advice(terminal);
+    }
+
+    fn fetched(&self) -> String {
+        let counts = &self.progress.counts;
+        let mut text = plural(counts.fetched, "page", "pages");
+        text.push_str(&format!(
+            " ({}, {}), {} in {}",
+            plural(counts.redirected, "redirect", "redirects"),
+            plural(counts.robots_requests, "robots.txt request", "robots.txt requests"),
+            megabytes(counts.wire_bytes),
+            duration(Duration::from_secs_f64(self.progress.seconds)),
+        ));
+        if counts.truncated > 0 {
+            text.push_str(&format!(", {} cut at the size limit", grouped(counts.truncated)));
+        }
+        text
+    }
+
+    fn ending(&self) -> String {
+        let now = self.clock.now();
+        match self.ended {
+            End::Done => "Finished: nothing is queued any more.".into(),
+            End::Waits(until) => format!(
+                "Ended: what is queued is due later than the patience of {}; the first in {}. Run the same command again then.",
+                duration(self.settings.patience),
+                duration(until.since(now)),
+            ),
+            End::PageLimit => format!(
+                "Ended: the limit of {} is reached. A higher --max-pages goes on.",
+                plural(self.settings.max_pages.unwrap_or(0), "page", "pages")
+            ),
+            End::Stopped => "Stopped. The same command again goes on where it stopped.".into(),
+        }
+    }
+
+    fn advice(&self, terminal: Terminal) {
+        let data = self.settings.store.data.display();
+        let flag = if self.settings.store.data == Path::new("comity-data") {
+            String::new()
+        } else {
+            format!(" --data {data}")
+        };
+        if self.progress.counts.indexed > 0 {
+            terminal.line(format_args!("Search it: comity search WORDS{flag}"));
+        }
+        terminal.line(format_args!("Ask why:   comity explain URL{flag}   (all decisions: {data}/audit.jsonl)"));
+    }
+}
+
+/// The instant of an ending, for callers that print their own summary.
+pub(super) fn waits_until(ended: End) -> Option<Timestamp> {
+    match ended {
+        End::Waits(until) => Some(until),
+        End::Done | End::PageLimit | End::Stopped => None,
+    }
+}

@@ -1,0 +1,348 @@
+//! `comity explain`: what is known of a URL, the verdict now, and what it rests on.
+
+use std::path::Path;
+
+use comity_compliance::robots::RobotsRecord;
+use comity_compliance::{
+    Facts, Grounds, Origin, RefusalReason, Scope, Site, SitePace, Timestamp, Verdict, decide,
+};
+use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::args::ExplainArgs;
+use super::terminal::{Terminal, Tone, duration};
+use super::{Exit, data_dir, open};
+use crate::clock::Clock;
+use crate::settings::Settings;
+use crate::urls;
+
+pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let data = data_dir(args.data.data, config)?;
+    let clock = Clock::real();
+    let url = urls::parse_seed(&args.url).map_err(|e| super::Usage(e.to_string()))?;
+    let (store, settings) = open::earlier(&data, &clock).await?;
+    let known = Known::look_up(&store, &url).await;
+    store.close().await?;
+    let known = known?;
+    let now = clock.now();
+    let terminal = Terminal::new();
+    if args.json {
+        terminal.json(&known.as_json(&settings, now));
+    } else {
+        Page { terminal, known: &known, now }.print(&settings);
+    }
+    Ok(Exit::Done)
+}
+
+/// All that the store knows of a URL.
+struct Known {
+    url: Url,
+    page: Option<PageRecord>,
+    site: Option<SiteState>,
+    robots: RobotsRecord,
+}
+
+impl Known {
+    async fn look_up(store: &open::AnyStore, url: &Url) -> anyhow::Result<Self> {
+        let site = match Site::of(url) {
+            Ok(site) => store.site(&site).await?,
+            Err(_) => None,
+        };
+        let robots = match Origin::of(url) {
+            Ok(origin) => store.robots(&origin).await?.unwrap_or_default(),
+            Err(_) => RobotsRecord::default(),
+        };
+        Ok(Self { url: url.clone(), page: store.page(url).await?, site, robots })
+    }
+
+    /// The verdict at `now`, by the last run's settings.
+    fn verdict(&self, settings: &Settings, now: Timestamp) -> Verdict {
+        let scope = Scope::new(settings.scope, &settings.seeds);
+        let fresh = SitePace::default();
+        let facts = Facts {
+            policy: &settings.policy,
+            identity: &settings.identity,
+            scope: &scope,
+            robots: &self.robots,
+            pace: self.site.as_ref().map_or(&fresh, |site| &site.pace),
+        };
+        decide(&self.url, facts, now)
+    }
+
+    fn as_json(&self, settings: &Settings, now: Timestamp) -> Value {
+        let Words { word, code, clause, advice, evidence, until } =
+            Words::of(&self.verdict(settings, now));
+        json!({
+            "url": self.url.as_str(),
+            "verdict": {
+                "decision": word, "reason": code, "clause": clause, "advice": advice,
+                "evidence": evidence, "until": until.map(|at| at.to_string()),
+            },
+            "robots": self.robots_json(),
+            "known": self.page.as_ref().map(page_json),
+            "site": self.site.as_ref().map(|site| json!({
+                "last_request": site.pace.last_request.map(|at| at.to_string()),
+                "failures_in_a_row": site.pace.failures,
+                "not_before": site.next_at.to_string(),
+                "queued": site.queued,
+            })),
+        })
+    }
+
+    fn robots_json(&self) -> Value {
+        let parts = self.robots.to_parts();
+        json!({
+            "copy": parts.copy.map(|copy| json!({
+                "answer": copy.cause,
+                "file": copy.body.is_some(),
+                "fetched_at": copy.fetched_at.to_string(),
+                "fresh_until": copy.fresh_until.to_string(),
+            })),
+            "failing": parts.failing.map(|run| json!({
+                "since": run.since.to_string(),
+                "cause": run.cause,
+                "attempts": run.attempts,
+                "retry_at": run.retry_at.to_string(),
+            })),
+        })
+    }
+}
+
+/// A verdict in words.
+struct Words {
+    word: &'static str,
+    code: &'static str,
+    clause: &'static str,
+    advice: &'static str,
+    evidence: Option<String>,
+    until: Option<Timestamp>,
+}
+
+impl Words {
+    fn of(verdict: &Verdict) -> Self {
+        let grounds = |word, grounds: &Grounds| {
+            let reason = grounds.reason();
+            Self {
+                word,
+                code: reason.code(),
+                clause: reason.clause(),
+                advice: reason.advice(),
+                evidence: grounds.evidence().map(ToString::to_string),
+                until: None,
+            }
+        };
+        match verdict {
+            Verdict::Fetch(ground) => grounds("may be fetched", ground),
+            Verdict::FetchRobots(_, ground) => grounds("robots.txt must be fetched first", ground),
+            Verdict::Wait { until, cause } => Self {
+                word: "must wait",
+                code: cause.code(),
+                clause: cause.clause(),
+                advice: cause.advice(),
+                evidence: None,
+                until: Some(*until),
+            },
+            Verdict::Refuse(refusal) => Self {
+                word: "may not be fetched",
+                code: refusal.reason.code(),
+                clause: refusal.reason.clause(),
+                advice: refusal.reason.advice(),
+                evidence: refusal.evidence.as_ref().map(ToString::to_string),
+                until: None,
+            },
+        }
+    }
+}
+
+struct Page<'a> {
+    terminal: Terminal,
+    known: &'a Known,
+    now: Timestamp,
+}
+
+impl Page<'_> {
+    fn print(&self, settings: &Settings) {
+        let terminal = self.terminal;
+        terminal.line(terminal.paint(Tone::Title, &self.known.url));
+        self.verdict(settings);
+        self.robots();
+        match &self.known.page {
+            None => self.row("known", "no: no seed, link or sitemap has led to it yet"),
+            Some(page) => self.page(page),
+        }
+        if let Some(site) = &self.known.site {
+            self.site(site);
+        }
+    }
+
+    fn row(&self, name: &str, value: impl std::fmt::Display) {
+        self.terminal.line(format_args!("  {name:<11} {value}"));
+    }
+
+    fn verdict(&self, settings: &Settings) {
+        let verdict = self.known.verdict(settings, self.now);
+        let words = Words::of(&verdict);
+        let tone = match verdict {
+            Verdict::Fetch(_) | Verdict::FetchRobots(..) => Tone::Good,
+            Verdict::Wait { .. } => Tone::Note,
+            Verdict::Refuse(_) => Tone::Bad,
+        };
+        let until = words.until.map_or(String::new(), |until| {
+            format!(" until {until}, {} from now", duration(until.since(self.now)))
+        });
+        self.row("verdict", format_args!("{}{until}", self.terminal.paint(tone, words.word)));
+        self.row("reason", format_args!("{} ({})", words.code, words.clause));
+        if let Some(evidence) = words.evidence {
+            self.row("decided by", evidence);
+        }
+        self.row("advice", words.advice);
+        self.row(
+            "judged for",
+            format_args!("{}, policy {}", settings.identity.token(), settings.policy.preset),
+        );
+    }
+
+    fn robots(&self) {
+        let parts = self.known.robots.to_parts();
+        match &parts.copy {
+            None => self.row("robots.txt", "no good answer yet"),
+            Some(copy) => {
+                let what = copy.body.as_ref().map_or("no file".into(), |body| {
+                    format!("a file of {} bytes", body.len())
+                });
+                let (answer, at, fresh) = (&copy.cause, copy.fetched_at, copy.fresh_until);
+                self.row("robots.txt", format_args!("{what} ({answer}) of {at}, fresh until {fresh}"));
+            }
+        }
+        if let Some(run) = &parts.failing {
+            let (cause, since, attempts, retry) = (&run.cause, run.since, run.attempts, run.retry_at);
+            self.row("", format_args!("fails since {since}, {attempts} in a row: {cause}; tried again at {retry}"));
+        }
+    }
+
+    fn page(&self, page: &PageRecord) {
+        let from = page.from.as_ref().map_or(String::new(), |from| format!(" on {from}"));
+        let how = match page.via {
+            Via::Seed => "as a seed",
+            Via::Link => "by a link",
+            Via::Redirect => "by a redirect",
+            Via::Refresh => "by a refresh",
+            Via::Canonical => "as a canonical URL",
+            Via::Sitemap => "in a sitemap",
+        };
+        self.row("found", format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)));
+        if let Some(reason) = &page.noted {
+            self.row("not queued", format_args!("{reason}: the link may not be followed; another link may lead there"));
+        }
+        match &page.last {
+            None => self.row("last visit", "none yet"),
+            Some((at, outcome)) => self.last_visit(*at, outcome),
+        }
+        match page.due {
+            Some(due) if due > self.now => {
+                self.row("next due", format_args!("{due}, in {}", duration(due.since(self.now))));
+            }
+            Some(_) => self.row("next due", "now"),
+            None => self.row("next due", "not by itself"),
+        }
+    }
+
+    fn last_visit(&self, at: Timestamp, outcome: &Outcome) {
+        match outcome {
+            Outcome::Fetched(fetched) => self.fetched(at, fetched),
+            Outcome::Redirected { status, to } => {
+                self.row("last visit", format_args!("{at}: redirected ({status}) to {to}"));
+            }
+            Outcome::Refused { code, evidence } => {
+                let evidence = evidence.as_ref().map_or(String::new(), |text| format!(": {text}"));
+                self.row("last visit", format_args!("{at}: not requested, {code}{evidence}"));
+                if let Some(reason) = RefusalReason::from_code(code) {
+                    self.row("", reason.advice());
+                }
+            }
+            Outcome::Failed { code, detail } => {
+                self.row("last visit", format_args!("{at}: failed, {code}: {detail}"));
+            }
+            Outcome::Noted { reason } => {
+                self.row("last visit", format_args!("{at}: put aside, {reason}"));
+            }
+        }
+    }
+
+    fn fetched(&self, at: Timestamp, fetched: &Fetched) {
+        let cut = if fetched.truncated { ", cut at the size limit" } else { "" };
+        self.row("last visit", format_args!("{at}: status {}, {} bytes{cut}", fetched.status, fetched.bytes));
+        if let Some(title) = &fetched.title {
+            self.row("title", title);
+        }
+        self.row("in results", &fetched.publication);
+        if fetched.directives.is_empty() {
+            self.row("directives", "none");
+        }
+        for (i, directive) in fetched.directives.iter().enumerate() {
+            let agent = directive.agent.as_deref().map_or(String::new(), |name| format!(", for {name}"));
+            let name = if i == 0 { "directives" } else { "" };
+            self.row(name, format_args!("{} (from {}{agent})", directive.rule, directive.source));
+        }
+    }
+
+    fn site(&self, site: &SiteState) {
+        let last = site.pace.last_request.map_or("never".into(), |at| at.to_string());
+        self.row("site", format_args!("last asked {last}, {} queued", site.queued));
+        if let Some(hold) = site.pace.hold.filter(|hold| hold.until > self.now) {
+            self.row("", format_args!("left alone until {}: {}", hold.until, hold.cause.code()));
+        }
+    }
+}
+
+fn links(depth: u16) -> String {
+    if depth == 1 { "1 link".into() } else { format!("{depth} links") }
+}
+
+fn page_json(page: &PageRecord) -> Value {
+    let last = page.last.as_ref().map(|(at, outcome)| {
+        let mut value = outcome_json(outcome);
+        if let Some(object) = value.as_object_mut() {
+            object.insert("at".into(), at.to_string().into());
+        }
+        value
+    });
+    json!({
+        "via": format!("{:?}", page.via).to_lowercase(),
+        "from": page.from.as_ref().map(Url::as_str),
+        "found_at": page.found_at.to_string(),
+        "depth": page.depth,
+        "not_queued": page.noted,
+        "fetches": page.fetches,
+        "failures_in_a_row": page.attempts,
+        "due": page.due.map(|at| at.to_string()),
+        "last": last,
+    })
+}
+
+fn outcome_json(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Fetched(fetched) => json!({
+            "what": "fetched",
+            "status": fetched.status,
+            "bytes": fetched.bytes,
+            "truncated": fetched.truncated,
+            "title": fetched.title,
+            "publication": fetched.publication,
+            "directives": fetched.directives.iter().map(|kept| json!({
+                "rule": kept.rule, "source": kept.source, "agent": kept.agent,
+            })).collect::<Vec<_>>(),
+        }),
+        Outcome::Redirected { status, to } => {
+            json!({ "what": "redirected", "status": status, "to": to.as_str() })
+        }
+        Outcome::Refused { code, evidence } => {
+            json!({ "what": "refused", "reason": code, "evidence": evidence })
+        }
+        Outcome::Failed { code, detail } => {
+            json!({ "what": "failed", "reason": code, "detail": detail })
+        }
+        Outcome::Noted { reason } => json!({ "what": "noted", "reason": reason }),
+    }
+}

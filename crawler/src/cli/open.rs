@@ -1,0 +1,62 @@
+//! Opening what a crawl left on disk.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use comity_storage::{EngineKind, LocalStore, OpenOptions, Store as _};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::crawl::load_config;
+use crate::settings::{Settings, StoreSettings};
+
+pub(super) type AnyStore = LocalStore;
+
+/// Opens a store, making it if it is not there.
+pub(super) fn store(settings: &StoreSettings, clock: &Clock) -> anyhow::Result<AnyStore> {
+    let options = OpenOptions { cache_bytes: settings.cache_bytes, ..OpenOptions::default() };
+    let opened =
+        comity_storage::open(&settings.data, settings.engine, settings.durability, clock.now(), options);
+    Ok(opened?)
+}
+
+/// Opens the store of an earlier crawl, with the settings of its last run.
+pub(super) async fn earlier(data: &Path, clock: &Clock) -> anyhow::Result<(AnyStore, Settings)> {
+    let Some(engine) = comity_storage::engine_in(data)? else { bail!(no_crawl(data)) };
+    let store = open_as(data, engine, clock)?;
+    let saved = load_config(&store).await?.unwrap_or_default();
+    let settings = Settings::new(&saved);
+    match settings {
+        Ok(settings) => Ok((store, settings)),
+        Err(error) => {
+            store.close().await?;
+            Err(error.into())
+        }
+    }
+}
+
+fn open_as(data: &Path, engine: EngineKind, clock: &Clock) -> anyhow::Result<AnyStore> {
+    let defaults = Settings::new(&Config::default())?.store;
+    let settings = StoreSettings { data: data.into(), engine, ..defaults };
+    store(&settings, clock)
+}
+
+/// The settings of the last run in a data directory, if there was one.
+pub(super) async fn saved_config(data: &Path, clock: &Clock) -> anyhow::Result<Option<Config>> {
+    let Some(engine) = comity_storage::engine_in(data)? else { return Ok(None) };
+    let store = open_as(data, engine, clock)?;
+    let saved = load_config(&store).await;
+    store.close().await?;
+    Ok(saved?)
+}
+
+pub(super) fn no_crawl(data: &Path) -> String {
+    format!(
+        "there is no crawl in {}; `comity crawl SEED --data {0}` starts one, or --data names another directory",
+        data.display()
+    )
+}
+
+pub(super) fn index_dir(data: &Path) -> PathBuf {
+    data.join("index")
+}

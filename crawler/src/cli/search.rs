@@ -1,0 +1,62 @@
+//! `comity search`
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::SearchArgs;
+use super::terminal::{Terminal, Tone, plural};
+use super::{Exit, data_dir, open};
+use crate::clock::Clock;
+use crate::index::{Hit, Searcher};
+
+pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let data = data_dir(args.data.data.clone(), config)?;
+    let words = args.words.join(" ");
+    let searcher = Searcher::open(&open::index_dir(&data))?;
+    let found = searcher.search(&words, Clock::real().now(), args.limit, 0)?;
+    let terminal = Terminal::new();
+    if args.json {
+        let hits: Vec<_> = found.hits.iter().map(as_json).collect();
+        terminal.json(&json!({ "words": words, "total": found.total, "hits": hits }));
+        return Ok(Exit::Done);
+    }
+    for hit in &found.hits {
+        let title = hit.title.as_deref().unwrap_or(&hit.url);
+        terminal.line(terminal.paint(Tone::Title, title));
+        terminal.line(terminal.paint(Tone::Good, &hit.url));
+        if let Some(text) = snippet(hit, terminal) {
+            terminal.line(text);
+        }
+        terminal.line("");
+    }
+    terminal.line(match found.total {
+        0 => format!("no page has all of the words \"{words}\""),
+        total => format!("{} of {}", found.hits.len(), plural(total as u64, "result", "results")),
+    });
+    Ok(Exit::Done)
+}
+
+/// The snippet with its highlights, on one line.
+fn snippet(hit: &Hit, terminal: Terminal) -> Option<String> {
+    let snippet = hit.snippet.as_ref()?;
+    let mut text = String::from("  ");
+    let mut done = 0;
+    for range in &snippet.highlights {
+        text.push_str(snippet.text.get(done..range.start)?);
+        text.push_str(&terminal.paint(Tone::Note, snippet.text.get(range.clone())?));
+        done = range.end;
+    }
+    text.push_str(snippet.text.get(done..)?);
+    Some(text)
+}
+
+fn as_json(hit: &Hit) -> serde_json::Value {
+    json!({
+        "url": hit.url,
+        "title": hit.title,
+        "site": hit.site,
+        "score": hit.score,
+        "snippet": hit.snippet.as_ref().map(|snippet| &snippet.text),
+    })
+}

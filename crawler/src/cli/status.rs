@@ -1,0 +1,148 @@
+//! `comity status`: how a crawl stands, also while it runs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use comity_compliance::Timestamp;
+use comity_storage::{EngineKind, Stats, Store as _};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::args::StatusArgs;
+use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes};
+use super::{Exit, data_dir, open};
+use crate::clock::Clock;
+use crate::crawl::Progress;
+use crate::settings::StoreSettings;
+
+/// What a running crawl writes beside its store, several times a second: the store itself is open
+/// to one process only.
+#[derive(Debug, Deserialize, Serialize)]
+struct Published {
+    pid: u32,
+    at_ms: i64,
+    progress: Progress,
+}
+
+fn status_file(data: &Path) -> PathBuf {
+    data.join("status.json")
+}
+
+/// Publishes how far a running crawl is. A failure is not worth a stop: the crawl's own errors
+/// will tell of a full disk.
+pub(super) fn publish(store: &StoreSettings, progress: &Progress, now: Timestamp) {
+    if store.engine == EngineKind::Memory {
+        return;
+    }
+    let published =
+        Published { pid: std::process::id(), at_ms: now.as_millis(), progress: progress.clone() };
+    let path = status_file(&store.data);
+    let fresh = path.with_extension("json.new");
+    let written = serde_json::to_vec(&published)
+        .map_err(std::io::Error::from)
+        .and_then(|text| std::fs::write(&fresh, text))
+        .and_then(|()| std::fs::rename(&fresh, &path));
+    if let Err(error) = written {
+        tracing::debug!(%error, "the status file could not be written");
+    }
+}
+
+pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let data = data_dir(args.data.data, config)?;
+    let clock = Clock::real();
+    if comity_storage::is_in_use(&data)? {
+        return running(&data, args.json, clock.now());
+    }
+    let (store, settings) = open::earlier(&data, &clock).await?;
+    let stats = store.stats();
+    let next = store.next_ready();
+    store.close().await?;
+    let terminal = Terminal::new();
+    if args.json {
+        let next = next.map(|at| at.to_string());
+        terminal.json(&json!({ "running": false, "next_due": next, "store": stats_json(&stats) }));
+        return Ok(Exit::Done);
+    }
+    terminal.line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
+    rows(terminal, &stats);
+    let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    match next {
+        Some(at) if at <= clock.now() => row("next due", "now".into()),
+        Some(at) => row("next due", format!("{at}, in {}", duration(at.since(clock.now())))),
+        None => row("next due", "nothing is queued".into()),
+    }
+    Ok(Exit::Done)
+}
+
+fn seeds(seeds: &[url::Url]) -> String {
+    let shown: Vec<_> = seeds.iter().take(3).map(url::Url::as_str).collect();
+    match seeds.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
+    let path = status_file(data);
+    let text = std::fs::read(&path).with_context(|| {
+        format!("{} is in use, and what it does could not be read", data.display())
+    })?;
+    let published: Published =
+        serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))?;
+    let terminal = Terminal::new();
+    let progress = &published.progress;
+    if as_json {
+        terminal.json(&json!({ "running": true, "pid": published.pid, "progress": progress }));
+        return Ok(Exit::Done);
+    }
+    let counts = &progress.counts;
+    let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    let title = format!(
+        "Running as process {}, for {}",
+        published.pid,
+        duration(std::time::Duration::from_secs_f64(progress.seconds.max(0.0)))
+    );
+    terminal.line(terminal.paint(Tone::Title, title));
+    row("fetched", grouped(counts.fetched));
+    row("indexed", format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)));
+    row("refused", by_reason(&counts.refused));
+    row("failed", by_reason(&counts.failed));
+    row("queued", grouped(progress.queued));
+    row("known", grouped(progress.known));
+    row("sites active", grouped(progress.sites_active as u64));
+    if let Some(due) = progress.next_due_ms.map(Timestamp::from_millis) {
+        row("next request", format!("in {}", duration(due.since(now))));
+    }
+    Ok(Exit::Done)
+}
+
+fn rows(terminal: Terminal, stats: &Stats) {
+    let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    row("known", format!("{} URLs on {} sites", grouped(stats.known), grouped(stats.sites)));
+    row("queued", grouped(stats.queued));
+    row("fetched", grouped(stats.fetched));
+    row("redirected", grouped(stats.redirected));
+    row("refused", by_reason(&stats.refused));
+    row("failed", by_reason(&stats.failed));
+    row("not followed", by_reason(&stats.noted));
+    row("for the index", format!("{} waiting", grouped(stats.outbox_pending)));
+    row("memory", format!("up to {}", megabytes(stats.memory_estimate_bytes)));
+    row("disk", megabytes(stats.disk_bytes));
+}
+
+/// The store's figures for machines.
+pub(super) fn stats_json(stats: &Stats) -> serde_json::Value {
+    json!({
+        "known": stats.known,
+        "queued": stats.queued,
+        "fetched": stats.fetched,
+        "redirected": stats.redirected,
+        "refused": stats.refused,
+        "failed": stats.failed,
+        "noted": stats.noted,
+        "sites": stats.sites,
+        "outbox_pending": stats.outbox_pending,
+        "memory_estimate_bytes": stats.memory_estimate_bytes,
+        "disk_bytes": stats.disk_bytes,
+    })
+}

@@ -1,0 +1,439 @@
+//! `comity.toml`: every setting of a crawl, with its default.
+//!
+//! A key that does not exist is an error that names the nearest one that does: a misspelt
+//! politeness setting must not pass for the default.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The text that `comity init` writes: every key with its default, and what it does.
+pub const TEMPLATE: &str = include_str!("comity.toml");
+
+/// The whole file.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What to crawl.
+    pub crawl: CrawlConfig,
+    /// Who crawls.
+    pub identity: IdentityConfig,
+    /// How gently.
+    pub politeness: PolitenessConfig,
+    /// Connections and limits.
+    pub network: NetworkConfig,
+    /// State on disk.
+    pub storage: StorageConfig,
+    /// The search index.
+    pub index: IndexConfig,
+}
+
+/// `[crawl]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CrawlConfig {
+    /// Where to begin.
+    pub seeds: Vec<String>,
+    /// `host`, `domain`, `prefix` or `any`.
+    pub scope: String,
+    /// Pages to fetch in all, over all runs on one data directory; 0 for no limit.
+    pub max_pages: u64,
+    /// Links to follow from a seed; 0 fetches the seeds alone. Absent: no limit.
+    pub depth: Option<u16>,
+    /// The crawl ends when nothing is due within this time.
+    pub patience: Span,
+    /// Sites that are asked at the same time.
+    pub sites_at_once: usize,
+}
+
+/// `[identity]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IdentityConfig {
+    /// The product token.
+    pub agent: String,
+    /// Tokens whose groups are obeyed where no group names the agent.
+    pub fallbacks: Vec<String>,
+    /// A page or a mail address that reaches the operator.
+    pub contact: Option<String>,
+    /// The whole User-Agent header, where the usual one will not do.
+    pub user_agent: Option<String>,
+}
+
+/// `[politeness]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolitenessConfig {
+    /// `courteous`, `google` or `rfc9309`.
+    pub policy: String,
+    /// Least time between two requests to one site.
+    pub interval: Span,
+    /// Requests a second to one IP address, all its sites together.
+    pub address_per_second: u32,
+    /// Requests a second of the whole crawl.
+    pub whole_per_second: u32,
+}
+
+/// `[network]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Ranges that are not public and may be asked all the same.
+    pub allow: Vec<String>,
+    /// A file with further certificate authorities, PEM.
+    pub ca_file: Option<PathBuf>,
+    /// Time to connect.
+    pub connect_timeout: Span,
+    /// Time to the first byte of an answer.
+    pub first_byte_timeout: Span,
+    /// Time for a whole request.
+    pub request_timeout: Span,
+    /// Decoded bytes of a page that are read; the rest is cut off and the page marked truncated.
+    pub page_bytes: Bytes,
+}
+
+/// `[storage]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StorageConfig {
+    /// The data directory.
+    pub data: PathBuf,
+    /// `sled`, `redb` or `memory`.
+    pub store: String,
+    /// `process`: nothing acknowledged is lost when the process dies; `power`: nor when the power does.
+    pub durability: String,
+    /// Memory for the store's cache.
+    pub cache: Bytes,
+}
+
+/// `[index]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IndexConfig {
+    /// Whether pages are indexed.
+    pub enabled: bool,
+}
+
+impl Default for CrawlConfig {
+    fn default() -> Self {
+        Self {
+            seeds: vec![],
+            scope: "host".into(),
+            max_pages: 0,
+            depth: None,
+            patience: Span::secs(120),
+            sites_at_once: 64,
+        }
+    }
+}
+
+impl Default for IdentityConfig {
+    fn default() -> Self {
+        Self { agent: "comitybot".into(), fallbacks: vec![], contact: None, user_agent: None }
+    }
+}
+
+impl Default for PolitenessConfig {
+    fn default() -> Self {
+        Self {
+            policy: "courteous".into(),
+            interval: Span::secs(2),
+            address_per_second: 5,
+            whole_per_second: 200,
+        }
+    }
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self {
+            allow: vec![],
+            ca_file: None,
+            connect_timeout: Span::secs(10),
+            first_byte_timeout: Span::secs(30),
+            request_timeout: Span::secs(60),
+            page_bytes: Bytes(2 << 20),
+        }
+    }
+}
+
+impl Default for StorageConfig {
+    fn default() -> Self {
+        Self {
+            data: "comity-data".into(),
+            store: "sled".into(),
+            durability: "process".into(),
+            cache: Bytes(64 << 20),
+        }
+    }
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It could not be read.
+    #[error("could not read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// It is not TOML, or a value is of the wrong kind.
+    #[error("{}: {message}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and what is wrong, for people.
+        message: String,
+    },
+    /// A key that does not exist.
+    #[error("{}: there is no setting \"{key}\"{}", path.display(), nearest_words(nearest.as_deref()))]
+    UnknownKey {
+        /// The file.
+        path: PathBuf,
+        /// The key with its section.
+        key: String,
+        /// The nearest that exists.
+        nearest: Option<String>,
+    },
+}
+
+fn nearest_words(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(key) => format!("; did you mean \"{key}\"?"),
+        None => "; `comity init` writes a file with all that there are".into(),
+    }
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`], which names the file and the place.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|cause| ConfigError::Read { path: path.into(), cause })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads the text of a file; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let value = |message: String| ConfigError::Value { path: path.into(), message };
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| value(e.to_string()))?;
+        if let Some(key) = unknown_key(&table) {
+            let nearest = nearest_key(&key);
+            return Err(ConfigError::UnknownKey { path: path.into(), key, nearest });
+        }
+        toml::from_str(text).map_err(|e| value(e.to_string()))
+    }
+}
+
+/// Every key that exists, as `section.key`.
+fn known_keys() -> Vec<String> {
+    let template: toml::Table = uncommented(TEMPLATE).parse().unwrap_or_default();
+    let mut keys = Vec::new();
+    for (section, settings) in &template {
+        for key in settings.as_table().into_iter().flat_map(toml::Table::keys) {
+            keys.push(format!("{section}.{key}"));
+        }
+    }
+    keys
+}
+
+/// The template with its optional settings, written as `#key = value`, put to work.
+fn uncommented(template: &str) -> String {
+    let lines = template.lines().map(|line| match line.strip_prefix('#') {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_lowercase()) => rest,
+        Some(_) | None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn unknown_key(table: &toml::Table) -> Option<String> {
+    let known = known_keys();
+    let is_section = |name: &str| known.iter().any(|key| key.split('.').next() == Some(name));
+    for (section, settings) in table {
+        if !is_section(section) {
+            return Some(section.clone());
+        }
+        for key in settings.as_table().into_iter().flat_map(toml::Table::keys) {
+            let key = format!("{section}.{key}");
+            if !known.contains(&key) {
+                return Some(key);
+            }
+        }
+    }
+    None
+}
+
+/// The known key, or section, that is most like `key`.
+fn nearest_key(key: &str) -> Option<String> {
+    let mut known = known_keys();
+    if !key.contains('.') {
+        let sections = known.iter().filter_map(|key| key.split('.').next()).map(String::from);
+        let sections: Vec<_> = sections.collect();
+        known.extend(sections);
+    }
+    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let likeness = |other: &str| {
+        strsim::jaro_winkler(key, other).max(strsim::jaro_winkler(&name(key), &name(other)))
+    };
+    let best = known.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.75).then_some(best)
+}
+
+/// A length of time, written as `2s`, `500ms`, `1m 30s`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Span(pub Duration);
+
+impl Span {
+    /// So many seconds.
+    pub const fn secs(secs: u64) -> Self {
+        Self(Duration::from_secs(secs))
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is not a length of time such as 2s, 500ms or 5m");
+        let span: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong())?;
+        Duration::try_from(span).map(Self).map_err(|_| wrong())
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::SignedDuration::try_from(self.0) {
+            Ok(span) => write!(f, "{span:#}"),
+            Err(_) => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
+/// A number of bytes, written as `2MiB`, `64KiB`, `512000`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Bytes(pub u64);
+
+const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is not a number of bytes such as 2MiB, 64KiB or 512000");
+        let text = text.trim();
+        let unit = UNITS.iter().find_map(|(name, size)| Some((text.strip_suffix(name)?, *size)));
+        let (number, size) = unit.unwrap_or((text, 1));
+        let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+        number.checked_mul(size).map(Self).ok_or_else(wrong)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = UNITS.iter().find(|(_, size)| self.0 > 0 && self.0 % size == 0);
+        let (name, size) = whole.unwrap_or(&("B", 1));
+        write!(f, "{}{name}", self.0 / size)
+    }
+}
+
+/// Settings that TOML holds as text.
+macro_rules! as_text {
+    ($($name:ident),+) => {$(
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                String::deserialize(from)?.parse().map_err(de::Error::custom)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+    )+};
+}
+as_text!(Span, Bytes);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(text, Path::new("comity.toml")).map_err(|e| e.to_string())
+    }
+
+    /// The template says the defaults, and with its optional lines put to work it still parses.
+    #[test]
+    fn template_is_the_defaults() {
+        assert_eq!(parse(TEMPLATE).unwrap(), Config::default());
+        parse(&uncommented(TEMPLATE)).unwrap();
+    }
+
+    /// No setting is missing from the template.
+    #[test]
+    fn template_is_complete() {
+        let full = parse(&uncommented(TEMPLATE)).unwrap();
+        let table = toml::Table::try_from(full).unwrap();
+        let known = known_keys();
+        let mut count = 0;
+        for (section, settings) in table {
+            for key in settings.as_table().unwrap().keys() {
+                assert!(known.contains(&format!("{section}.{key}")), "{section}.{key}");
+                count += 1;
+            }
+        }
+        assert_eq!(count, known.len());
+    }
+
+    /// One line, one case: text, and a part of the message.
+    #[test]
+    fn mistakes() {
+        let cases = [
+            ("[politeness]\nintervall = \"2s\"", "did you mean \"politeness.interval\"?"),
+            ("[politness]\ninterval = \"2s\"", "did you mean \"politeness\"?"),
+            ("max_pages = 3", "did you mean \"crawl.max_pages\"?"),
+            ("[crawl]\nzzz = 3", "`comity init` writes"),
+            ("[politeness]\ninterval = \"soon\"", "\"soon\" is not a length of time"),
+            ("[network]\npage_bytes = \"2 elephants\"", "is not a number of bytes"),
+            ("[crawl]\nmax_pages = \"many\"", "line 2, column 13"),
+            ("[crawl\n", "line 1"),
+        ];
+        for (text, expect) in cases {
+            let message = parse(text).unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn spans_and_bytes() {
+        for (text, millis) in [("2s", 2000), ("500ms", 500), ("1m 30s", 90_000), ("5m", 300_000)] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!(span.0.as_millis(), millis, "{text}");
+            assert_eq!(span.to_string().parse::<Span>().unwrap(), span);
+        }
+        assert!("-2s".parse::<Span>().is_err());
+        for (text, bytes) in [("2MiB", 2 << 20), ("64 KiB", 64 << 10), ("1500", 1500), ("7B", 7)] {
+            let parsed: Bytes = text.parse().unwrap();
+            assert_eq!(parsed.0, bytes, "{text}");
+            assert_eq!(parsed.to_string().parse::<Bytes>().unwrap(), parsed);
+        }
+        assert!("99999999999GiB".parse::<Bytes>().is_err());
+    }
+}

@@ -1,0 +1,436 @@
+//! A crawl: one driver loop that lends sites to workers, and what the workers share.
+//!
+//! The driver asks the store which sites are due, and starts a worker for each. A worker takes
+//! its URLs through compliance to the network and back to the store ([`site`]). The driver ends
+//! when nothing is due within the operator's patience, or when it is told to stop.
+
+mod audit;
+mod budget;
+mod gates;
+mod report;
+mod reply;
+mod robots;
+mod saved;
+mod sinks;
+mod site;
+mod visit;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use comity_compliance::{Answer, Grounds, Scope, Site, SitePace, Timestamp};
+use comity_storage::{Found, Plan, Stats, Store, StoreError, Via};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+pub use self::report::{Counts, Event, Progress, Reporter};
+pub use self::robots::fetch_once;
+pub use self::saved::{load_config, save_config};
+pub(crate) use self::sinks::directives_of;
+
+use self::audit::{Audit, Line, instant};
+use self::budget::Budget;
+use self::gates::{Gates, Turn};
+use self::robots::RobotsBook;
+use self::sinks::IndexFeed;
+use crate::clock::Clock;
+use crate::index::{IndexError, IndexWriter};
+use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
+use crate::page::ScanLimits;
+use crate::settings::Settings;
+
+/// A crawl that cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// The store failed; what it acknowledged is safe.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index failed; what it lacks waits in the outbox.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The audit log cannot be opened.
+    #[error("could not open the audit log")]
+    Audit(#[source] io::Error),
+    /// A worker died: a fault of this program.
+    #[error("a worker died, which is a fault of this program: {0}")]
+    Worker(String),
+}
+
+/// How a crawl ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// Nothing is queued any more.
+    Done,
+    /// What is queued is due later than the crawl was told to wait; the instant is the earliest.
+    Waits(Timestamp),
+    /// The limit on pages is reached.
+    PageLimit,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// A crawl, ready to run.
+pub struct Crawl<S, T> {
+    context: Arc<Context<S, T>>,
+    feed: Option<IndexFeed>,
+}
+
+/// What all workers share.
+struct Context<S, T> {
+    settings: Settings,
+    scope: Scope,
+    page_terms: Terms,
+    robots_terms: Terms,
+    scan_limits: ScanLimits,
+    /// A lease must have this much time left when a request starts.
+    longest_request: Duration,
+    store: S,
+    transport: T,
+    clock: Clock,
+    /// When this process took over the store, if an earlier one had it: a request of that one may
+    /// have been under way until then.
+    taken_over_at: Option<Timestamp>,
+    ceilings: Ceilings,
+    gates: Gates,
+    robots: RobotsBook,
+    budget: Budget,
+    reporter: Reporter,
+    audit: Option<Audit>,
+    committed: Notify,
+    stop: CancellationToken,
+}
+
+/// The parts that a crawl is made of.
+pub struct Parts<S, T> {
+    /// What it is told.
+    pub settings: Settings,
+    /// Where it keeps what it knows.
+    pub store: S,
+    /// Whether the store was there before this process.
+    pub resumed: bool,
+    /// How it reaches the web.
+    pub transport: T,
+    /// What time it is.
+    pub clock: Clock,
+    /// Who hears of what it does.
+    pub reporter: Reporter,
+    /// The index, unless pages are not indexed.
+    pub index: Option<IndexWriter>,
+    /// Tells it to stop.
+    pub stop: CancellationToken,
+}
+
+/// A lease lasts longer than a robots.txt behind five slow redirects and a slow page.
+const LEASE: Duration = Duration::from_secs(900);
+/// URLs that a worker takes along: several where a site may be asked without a pause.
+const URLS_PER_LEASE: usize = 8;
+/// The index, the audit log and the gates are looked after this often.
+const HOUSEKEEPING: Duration = Duration::from_millis(500);
+/// A crawl that is told to stop waits this long for requests under way.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// Sites are not lent while the index is this many pages behind.
+const OUTBOX_FULL: u64 = 4096;
+
+impl<S: Store, T: Transport> Crawl<S, T> {
+    /// Makes a crawl of its parts.
+    ///
+    /// # Errors
+    /// [`CrawlError::Audit`] if the audit log cannot be opened.
+    pub fn new(parts: Parts<S, T>) -> Result<Self, CrawlError> {
+        let Parts { settings, store, resumed, transport, clock, reporter, index, stop } = parts;
+        let now = clock.now();
+        let keeps_files = settings.store.engine != comity_storage::EngineKind::Memory;
+        let audit = keeps_files.then(|| Audit::open(&settings.store.data)).transpose();
+        let limits = settings.net.limits;
+        let robots_limits = limits.with_body_bytes(settings.policy.robots.max_bytes);
+        let context = Context {
+            scope: Scope::new(settings.scope, &settings.seeds),
+            page_terms: Terms { limits, ..Terms::default() },
+            robots_terms: Terms { limits: robots_limits, accept: Accept::Robots, ..Terms::default() },
+            scan_limits: ScanLimits::default(),
+            longest_request: longest_request(&limits),
+            taken_over_at: resumed.then_some(now),
+            ceilings: Ceilings::new(settings.ceilings),
+            gates: Gates::default(),
+            robots: RobotsBook::default(),
+            budget: Budget::new(settings.max_pages, store.stats().fetched),
+            audit: audit.map_err(CrawlError::Audit)?,
+            committed: Notify::new(),
+            settings,
+            store,
+            transport,
+            clock,
+            reporter,
+            stop,
+        };
+        let feed = index.map(|writer| IndexFeed::new(writer, now));
+        Ok(Self { context: Arc::new(context), feed })
+    }
+
+    /// What can be asked while it runs.
+    pub fn watch(&self) -> Watch<S, T> {
+        Watch { context: Arc::clone(&self.context) }
+    }
+
+    /// Crawls until nothing is due soon, or until it is told to stop; then closes the store.
+    ///
+    /// # Errors
+    /// [`CrawlError`]; what was committed until then is safe, and running it again goes on.
+    pub async fn run(mut self) -> Result<End, CrawlError> {
+        self.push_seeds().await?;
+        let mut workers = JoinSet::new();
+        let ended = self.drive(&mut workers).await;
+        self.wind_down(workers).await;
+        if let Some(feed) = &mut self.feed {
+            feed.drain(&self.context).await?;
+        }
+        self.context.flush_audit();
+        self.context.store.close().await?;
+        ended
+    }
+
+    async fn push_seeds(&self) -> Result<(), CrawlError> {
+        let at = self.context.clock.now();
+        let seeds = self.context.settings.seeds.iter().map(|url| Found {
+            url: url.clone(),
+            depth: 0,
+            hops: 0,
+            via: Via::Seed,
+            from: None,
+            at,
+            plan: Plan::Queue { due: None, priority: 0 },
+        });
+        self.context.store.push(seeds.collect()).await?;
+        Ok(())
+    }
+
+    /// The one loop. Whatever it waits for, it wakes to keep house.
+    async fn drive(
+        &mut self,
+        workers: &mut JoinSet<Result<(), StoreError>>,
+    ) -> Result<End, CrawlError> {
+        let context = Arc::clone(&self.context);
+        loop {
+            if let Some(feed) = &mut self.feed {
+                feed.turn(&context).await?;
+            }
+            context.keep_house();
+            if context.stop.is_cancelled() {
+                return Ok(End::Stopped);
+            }
+            self.start_workers(workers).await?;
+            if workers.is_empty()
+                && let Some(end) = context.end()
+            {
+                return Ok(end);
+            }
+            let wake_at = context.wake_at();
+            tokio::select! {
+                Some(ended) = workers.join_next() => ended_well(ended)?,
+                () = context.stop.cancelled() => {}
+                () = context.committed.notified() => {}
+                () = context.clock.sleep_until(wake_at) => {}
+            }
+            while let Some(ended) = workers.try_join_next() {
+                ended_well(ended)?;
+            }
+        }
+    }
+
+    /// Lends due sites to new workers, as many as may be at work at once.
+    async fn start_workers(
+        &self,
+        workers: &mut JoinSet<Result<(), StoreError>>,
+    ) -> Result<(), CrawlError> {
+        let context = &self.context;
+        let free = context.settings.sites_at_once.saturating_sub(workers.len());
+        let behind = self.feed.is_some() && context.store.stats().outbox_pending > OUTBOX_FULL;
+        if free == 0 || behind || context.budget.is_spent() {
+            return Ok(());
+        }
+        let now = context.clock.now();
+        for lease in context.store.lease(now, free, URLS_PER_LEASE, LEASE).await? {
+            workers.spawn(site::work(Arc::clone(context), lease));
+        }
+        Ok(())
+    }
+
+    /// Waits for the requests under way, within bounds. What is cut off was not acknowledged, so
+    /// it is fetched again.
+    async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) {
+        self.context.stop.cancel();
+        let all = async {
+            while let Some(ended) = workers.join_next().await {
+                if let Err(error) = ended_well(ended) {
+                    tracing::error!(%error, "a worker failed while the crawl was ending");
+                }
+            }
+        };
+        if tokio::time::timeout(STOP_WITHIN, all).await.is_err() {
+            tracing::warn!("requests were still under way; their pages are fetched again");
+        }
+        workers.shutdown().await;
+    }
+}
+
+fn ended_well(
+    ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
+) -> Result<(), CrawlError> {
+    match ended {
+        Ok(done) => done.map_err(CrawlError::Store),
+        Err(error) if error.is_cancelled() => Ok(()),
+        Err(panic) => Err(CrawlError::Worker(panic.to_string())),
+    }
+}
+
+/// The longest that one request can be under way, the wait at the ceilings included.
+fn longest_request(limits: &Limits) -> Duration {
+    limits.whole.saturating_add(Duration::from_secs(60))
+}
+
+impl<S: Store, T> Context<S, T> {
+    /// Why the crawl ends now that nobody is at work, if it does.
+    fn end(&self) -> Option<End> {
+        let now = self.clock.now();
+        match self.store.next_ready() {
+            None => Some(End::Done),
+            Some(_) if self.budget.is_spent() => Some(End::PageLimit),
+            Some(at) if at > now.after(self.settings.patience) => Some(End::Waits(at)),
+            Some(_) => None,
+        }
+    }
+
+    fn wake_at(&self) -> Timestamp {
+        let now = self.clock.now();
+        let latest = now.after(HOUSEKEEPING);
+        match self.store.next_ready() {
+            Some(at) if at > now => at.min(latest),
+            Some(_) | None => latest,
+        }
+    }
+
+    fn keep_house(&self) {
+        self.flush_audit();
+        self.gates.forget_idle(&self.settings.policy, self.clock.now());
+    }
+}
+
+impl<S, T> Context<S, T> {
+    /// A pace as it must be taken after a restart: an earlier process may have had a request under
+    /// way until this one took over.
+    fn since_opening(&self, mut pace: SitePace) -> SitePace {
+        if let Some(at) = self.taken_over_at {
+            pace.assume_request(at);
+        }
+        pace
+    }
+
+    fn flush_audit(&self) {
+        if let Some(audit) = &self.audit {
+            audit.flush();
+        }
+    }
+
+    /// Tells the listener, the counts and the audit log of an event.
+    fn tell(&self, event: &Event<'_>) {
+        self.reporter.tell(event);
+        match event {
+            Event::Fetched { url, status, withheld } => {
+                self.log(url, "fetched", &status.to_string(), *withheld, None);
+            }
+            Event::Refused { url, reason, evidence } => {
+                self.log(url, "refused", reason, *evidence, None);
+            }
+            Event::Failed { url, reason, detail, retry_at } => {
+                self.log(url, "failed", reason, Some(detail), *retry_at);
+            }
+            Event::Waits { url, cause, detail, until } => {
+                self.log(url, "waits", cause.code(), Some(detail), Some(*until));
+            }
+        }
+    }
+
+    fn tell_redirect(&self, from: &Url, to: &Url, status: u16) {
+        self.log(from, "redirected", &status.to_string(), Some(to.as_str()), None);
+    }
+
+    fn drop_link(&self, from: &Url, to: &Url, reason: &str) {
+        self.reporter.count(|counts| {
+            *counts.dropped_links.entry(reason.into()).or_default() += 1;
+        });
+        self.log(to, "link-dropped", reason, Some(from.as_str()), None);
+    }
+
+    fn log(
+        &self,
+        url: &Url,
+        what: &'static str,
+        why: &str,
+        evidence: Option<&str>,
+        until: Option<Timestamp>,
+    ) {
+        let Some(audit) = &self.audit else { return };
+        let at = instant(self.clock.now());
+        audit.write(&Line { at, url: url.as_str(), what, why, evidence, until: until.map(instant) });
+    }
+}
+
+impl<S, T: Transport> Context<S, T> {
+    /// Makes one request, in turn, under the ceilings, and notes what the site felt.
+    async fn ask(
+        &self,
+        grounds: Grounds,
+        terms: Terms,
+        turn: &mut Turn,
+    ) -> Result<Reply, FetchError> {
+        let fetched = self.through_ceilings(grounds, terms).await;
+        let now = self.clock.now();
+        let answer = match &fetched {
+            Ok(reply) => {
+                Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now))
+            }
+            Err(_) => Answer::Unanswered,
+        };
+        let at = fetched.as_ref().map_or(now, |reply| reply.head_at);
+        turn.request_ended(answer, &self.settings.policy, at);
+        fetched
+    }
+
+    async fn through_ceilings(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
+        let address = self.transport.address_of(grounds.url()).await?;
+        if let Ok(site) = Site::of(grounds.url()) {
+            self.ceilings.pass(&site, address).await;
+        }
+        self.transport.fetch(grounds, terms).await
+    }
+}
+
+/// A view of a running crawl.
+pub struct Watch<S, T> {
+    context: Arc<Context<S, T>>,
+}
+
+impl<S: Store, T> Watch<S, T> {
+    /// How far it is.
+    pub fn progress(&self, started: Timestamp) -> Progress {
+        let now = self.context.clock.now();
+        let stats = self.context.store.stats();
+        Progress {
+            counts: self.context.reporter.counts(),
+            queued: stats.queued,
+            known: stats.known,
+            sites_active: self.context.gates.busy(),
+            next_due_ms: self.context.store.next_ready().map(Timestamp::as_millis),
+            seconds: now.since(started).as_secs_f64(),
+        }
+    }
+
+    /// What the store holds.
+    pub fn stats(&self) -> Stats {
+        self.context.store.stats()
+    }
+}

@@ -1,0 +1,115 @@
+//! The search index: what was crawled, found by its words, shown only as its publisher permits.
+//!
+//! One [`IndexWriter`] keeps a directory up to date from [`IndexChange`]s; any number of
+//! [`Searcher`]s read it meanwhile. Limits are stored with each document and applied when a
+//! search is answered, so a date that passes hides a page though nobody sweeps the index.
+
+mod analyzer;
+mod error;
+mod query;
+mod schema;
+mod searcher;
+mod snippet;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::IndexError;
+pub use searcher::{Hit, Hits, Searcher};
+pub use snippet::Snippet;
+pub use writer::IndexWriter;
+
+/// What a document is known by: the store's key of its page.
+pub type DocumentKey = [u8; 16];
+
+/// A change to the index. Making the same change twice is making it once.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum IndexChange {
+    /// Adds the document, or replaces the one with its key.
+    Put(Box<Document>),
+    /// Takes the document with this key out, if there is one.
+    Withdraw {
+        /// Its key.
+        key: DocumentKey,
+    },
+}
+
+/// A page as the index keeps it, with what its publisher permits.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Document {
+    /// What it is known by.
+    pub key: DocumentKey,
+    /// Its address.
+    pub url: String,
+    /// Its site: the host name.
+    pub site: String,
+    /// Its title; empty if it has none.
+    pub title: String,
+    /// The words that find it. Not kept as a text, so nothing of it can be shown.
+    pub text: String,
+    /// The text that snippets are made of, without parts marked `data-nosnippet`.
+    pub snippet_text: String,
+    /// Its language as the page states it; empty if it does not.
+    pub language: String,
+    /// The address that it names as canonical.
+    pub canonical: Option<String>,
+    /// When it was fetched: milliseconds since 1970.
+    pub fetched_at_ms: i64,
+    /// From when on it may not be shown: milliseconds since 1970; none for never (RM-031).
+    pub expires_at_ms: Option<i64>,
+    /// As what it may appear.
+    pub form: Form,
+    /// How much of it may be shown.
+    pub limits: ShowLimits,
+}
+
+/// As what a document may appear.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub enum Form {
+    /// As a result of its own. Only these are found by [`Searcher::search`].
+    Full,
+    /// Only where another page embeds it (RM-025).
+    Embedded,
+    /// As an address without content (RT-049).
+    Bare,
+}
+
+/// How much of a document may be shown where it appears.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ShowLimits {
+    /// Characters of text; none for no limit, 0 for no snippet (RM-024, RM-026).
+    pub snippet_chars: Option<u32>,
+    /// Size of an image preview (RM-027).
+    pub image_preview: ImagePreview,
+    /// Seconds of a video preview; none for no limit (RM-028).
+    pub video_preview_s: Option<u32>,
+    /// Whether a translation may be offered (RM-029).
+    pub translation: Permission,
+    /// Whether images on the page may be indexed through it (RM-030).
+    pub image_indexing: Permission,
+}
+
+/// How large an image preview may be.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub enum ImagePreview {
+    /// None at all.
+    None,
+    /// The usual size.
+    Standard,
+    /// As wide as the screen.
+    #[default]
+    Large,
+}
+
+/// Whether something may be done.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub enum Permission {
+    /// It may.
+    #[default]
+    Granted,
+    /// It may not.
+    Withheld,
+}

@@ -1,0 +1,113 @@
+//! The one writer of an index.
+
+use std::path::{Path, PathBuf};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
+
+use super::schema::{self, Fields};
+use super::{IndexChange, IndexError};
+
+/// What the writer may collect in memory before it writes, in bytes.
+const MEMORY_BYTES: usize = 50_000_000;
+
+/// More threads would take the processor from the crawl.
+const THREADS: usize = 1;
+
+/// The file that names what belongs to an index; without it there is none.
+pub(super) const META_FILE: &str = "meta.json";
+
+/// Keeps an index up to date. Holds the directory's lock until it is dropped.
+pub struct IndexWriter {
+    dir: PathBuf,
+    fields: Fields,
+    writer: tantivy::IndexWriter<TantivyDocument>,
+}
+
+impl IndexWriter {
+    /// Opens the index in `dir`, or begins one if the directory is new or empty.
+    ///
+    /// # Errors
+    /// [`IndexError`]: the directory holds files but no index, a damaged one, one of another
+    /// version, or one that is being written already.
+    pub fn open_or_create(dir: &Path) -> Result<Self, IndexError> {
+        let io = |error| IndexError::io(dir, error);
+        let engine = |error| IndexError::engine(dir, error);
+        std::fs::create_dir_all(dir).map_err(io)?;
+        let directory = MmapDirectory::open(dir).map_err(|error| engine(error.into()))?;
+        let index = if dir.join(META_FILE).try_exists().map_err(io)? {
+            Index::open(directory).map_err(engine)?
+        } else {
+            if holds_segments(dir).map_err(io)? {
+                let (dir, source) = (dir.to_owned(), None);
+                return Err(IndexError::Damaged { dir, source });
+            }
+            let (schema, _) = schema::build();
+            Index::create(directory, schema, tantivy::IndexSettings::default()).map_err(engine)?
+        };
+        let fields = schema::adopt(&index, dir)?;
+        // Opens every segment, so that damage shows now and not at the first merge.
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let _: IndexReader = reader.try_into().map_err(engine)?;
+        let writer = index
+            .writer_with_num_threads(THREADS, MEMORY_BYTES)
+            .map_err(engine)?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            fields,
+            writer,
+        })
+    }
+
+    /// Takes changes in, in their order. They are seen, and safe, after [`Self::commit`].
+    ///
+    /// # Errors
+    /// [`IndexError`] if the engine failed; what was not committed is lost then.
+    pub fn apply(&mut self, changes: &[IndexChange]) -> Result<(), IndexError> {
+        for change in changes {
+            match change {
+                IndexChange::Put(document) => {
+                    self.writer.delete_term(self.fields.key_term(&document.key));
+                    self.writer
+                        .add_document(self.fields.write(document))
+                        .map_err(|error| IndexError::engine(&self.dir, error))?;
+                }
+                IndexChange::Withdraw { key } => {
+                    self.writer.delete_term(self.fields.key_term(key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all that was applied durable and visible to searchers.
+    ///
+    /// # Errors
+    /// [`IndexError`] if it could not be written; what was applied since the last commit is lost.
+    pub fn commit(&mut self) -> Result<(), IndexError> {
+        match self.writer.commit() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(IndexError::engine(&self.dir, error)),
+        }
+    }
+
+    /// Waits for background merges and lets go of the directory. What is not committed is lost.
+    ///
+    /// # Errors
+    /// [`IndexError`] if a merge failed; the index is as it was before that merge.
+    pub fn close(self) -> Result<(), IndexError> {
+        let dir = self.dir;
+        let closed = self.writer.wait_merging_threads();
+        closed.map_err(|error| IndexError::engine(&dir, error))
+    }
+}
+
+/// Whether there is anything in the directory but locks and notes of the engine.
+fn holds_segments(dir: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(dir)? {
+        if !entry?.file_name().as_encoded_bytes().starts_with(b".") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,123 @@
+//! Why a fetch brought no response.
+
+use std::error::Error as StdError;
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+use url::Url;
+
+use super::{Blocked, CodingFault, DnsError, TlsFault};
+
+/// A fetch that brought no usable response.
+#[derive(Debug, Error)]
+#[error("could not fetch {url}")]
+pub struct FetchError {
+    /// The URL that was asked for.
+    pub url: Box<Url>,
+    /// What went wrong.
+    #[source]
+    pub kind: FetchErrorKind,
+}
+
+/// What can go wrong before a usable response is there.
+#[derive(Debug, Error)]
+pub enum FetchErrorKind {
+    /// Not a URL that HTTP can ask for.
+    #[error("{0} cannot be requested over HTTP")]
+    UnsupportedUrl(String),
+    /// The name has no address.
+    #[error("the host name could not be resolved")]
+    Dns(#[source] DnsError),
+    /// The address is not on the public internet.
+    #[error("the address may not be connected to")]
+    BlockedAddress(#[source] Blocked),
+    /// No connection within the limit.
+    #[error("no connection within {} s; the host may be down or filter packets", .0.as_secs_f32())]
+    ConnectTimeout(Duration),
+    /// The connection was refused or failed.
+    #[error("the connection failed")]
+    Connect(#[source] io::Error),
+    /// The TLS handshake failed.
+    #[error("no secure connection could be made")]
+    Tls(#[source] TlsFault),
+    /// No response head within the limit.
+    #[error("connected, but no response head within {} s", .0.as_secs_f32())]
+    FirstByteTimeout(Duration),
+    /// The time of the whole fetch ran out before the response head came.
+    #[error("no response within {} s, the limit of a whole fetch", .0.as_secs_f32())]
+    Timeout(Duration),
+    /// The server closed the connection instead of answering.
+    #[error("the server closed the connection before it had answered")]
+    Closed,
+    /// The connection broke instead of bringing an answer.
+    #[error("the connection broke before the server had answered")]
+    Interrupted(#[source] io::Error),
+    /// The response head is larger than permitted.
+    #[error("the response head is longer than {bytes} bytes or {lines} lines")]
+    HeadTooLarge {
+        /// Permitted bytes.
+        bytes: usize,
+        /// Permitted header lines.
+        lines: usize,
+    },
+    /// What came is not HTTP.
+    #[error("the answer is not valid HTTP")]
+    Protocol(#[source] Box<dyn StdError + Send + Sync>),
+    /// The body's content coding is unknown or its data is corrupt.
+    #[error("the body could not be decoded")]
+    Coding(#[source] CodingFault),
+    /// The body decodes to far more than was sent.
+    #[error(
+        "the body expands {received} bytes to more than {decoded}: it looks like a decompression bomb"
+    )]
+    Expansion {
+        /// Bytes received.
+        received: u64,
+        /// Bytes decoded until it was stopped.
+        decoded: u64,
+    },
+}
+
+impl FetchErrorKind {
+    /// The name used in logs and metrics; never changed.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::UnsupportedUrl(_) => "unsupported-url",
+            Self::Dns(error) => error.kind.code(),
+            Self::BlockedAddress(_) => "blocked-address",
+            Self::ConnectTimeout(_) => "connect-timeout",
+            Self::Connect(_) => "connect",
+            Self::Tls(fault) => fault.problem.code(),
+            Self::FirstByteTimeout(_) => "first-byte-timeout",
+            Self::Timeout(_) => "timeout",
+            Self::Closed => "closed",
+            Self::Interrupted(_) => "interrupted",
+            Self::HeadTooLarge { .. } => "head-too-large",
+            Self::Protocol(_) => "protocol",
+            Self::Coding(_) => "coding",
+            Self::Expansion { .. } => "expansion",
+        }
+    }
+}
+
+/// An error and all below it.
+pub(super) fn chain<'a>(
+    top: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(top), |error| below(*error)).take(CHAIN_LENGTH)
+}
+
+/// Longer chains of causes are not followed.
+const CHAIN_LENGTH: usize = 32;
+
+/// What caused an error, also where an [`io::Error`] wraps it: its own `source` skips that one.
+fn below<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    match error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}

@@ -1,0 +1,411 @@
+//! The real transport: hyper over rustls, names from hickory, addresses through the guard.
+
+use std::collections::HashSet;
+use std::io;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use comity_compliance::Grounds;
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    USER_AGENT,
+};
+use hyper::{Request, Response, StatusCode, Uri, Version};
+use hyper_util::client::legacy::Error as ClientError;
+use hyper_util::client::legacy::connect::{HttpInfo, capture_connection};
+use tokio::time::{Instant, timeout_at};
+use url::{Host, Url};
+
+use super::body::{BodyLimits, Coding, Collected, collect};
+use super::dns::{GuardedNames, NoAddress};
+use super::error::chain;
+use super::setup::Clients;
+use super::{
+    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Reply, SetupError, Terms,
+    TlsFault, TlsProblem, Transport,
+};
+use crate::clock::Clock;
+
+/// Bytes of a body that is not a 2xx: enough to tell a person what the server said.
+const OTHER_BODY_BYTES: usize = 64 * 1024;
+/// Hosts that are remembered to have left HTTP/2.
+const HTTP1_HOSTS: usize = 10_000;
+/// Requests over real sockets. Cheap to clone; clones share connections.
+#[derive(Clone)]
+pub struct HttpTransport(Arc<Inner>);
+
+struct Inner {
+    clients: Clients,
+    names: GuardedNames,
+    user_agent: HeaderValue,
+    header_bytes: usize,
+    header_lines: usize,
+    /// Hosts that have answered 421 on HTTP/2: how a server leaves it (HT-006).
+    http1_hosts: Mutex<HashSet<String>>,
+    clock: Clock,
+}
+
+/// Which versions may be spoken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Versions {
+    Any,
+    Http1,
+}
+
+impl Transport for HttpTransport {
+    async fn fetch(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
+        self.get(grounds.url(), &terms).await
+    }
+}
+
+impl HttpTransport {
+    /// Sets up a transport. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the User-Agent or the extra CA cannot be used.
+    pub fn new(config: HttpConfig, clock: Clock) -> Result<Self, SetupError> {
+        let user_agent = config.user_agent_header()?;
+        let names = config.guarded_names();
+        let clients = config.clients(&names)?;
+        Ok(Self(Arc::new(Inner {
+            clients,
+            names,
+            user_agent,
+            header_bytes: config.head_bytes(),
+            header_lines: config.header_lines,
+            http1_hosts: Mutex::default(),
+            clock,
+        })))
+    }
+
+    /// The address that a URL's host has, as the ceilings count it: the first that may be
+    /// connected to, which is also the first that a connection is tried to. Answers come from the
+    /// cache where it has them.
+    ///
+    /// # Errors
+    /// [`FetchError`] if the host has no address, or none that may be connected to.
+    pub async fn address_of(&self, url: &Url) -> Result<IpAddr, FetchError> {
+        self.find_address(url)
+            .await
+            .map_err(|kind| failed(url, kind))
+    }
+
+    async fn find_address(&self, url: &Url) -> Result<IpAddr, FetchErrorKind> {
+        self.admit_literal(url)?;
+        match url.host() {
+            Some(Host::Ipv4(ip)) => Ok(ip.into()),
+            Some(Host::Ipv6(ip)) => Ok(ip.into()),
+            Some(Host::Domain(host)) => {
+                let addresses = self.0.names.resolve(host).await.map_err(no_address)?;
+                addresses.first().copied().ok_or_else(|| unsupported(url))
+            }
+            None => Err(unsupported(url)),
+        }
+    }
+
+    /// An address in a URL does not pass the connector's names: it is judged here.
+    fn admit_literal(&self, url: &Url) -> Result<(), FetchErrorKind> {
+        let literal = match url.host() {
+            Some(Host::Ipv4(ip)) => Some(IpAddr::from(ip)),
+            Some(Host::Ipv6(ip)) => Some(IpAddr::from(ip)),
+            Some(Host::Domain(_)) | None => None,
+        };
+        literal
+            .map_or(Ok(()), |ip| self.0.names.admit(ip))
+            .map_err(FetchErrorKind::BlockedAddress)
+    }
+
+    /// One URL, one reply.
+    ///
+    /// A 421 on HTTP/2 says nothing about the URL, only that this connection is wrong: the same
+    /// request goes out once more over HTTP/1.1 (RFC 9110 section 15.5.20), and so do all later
+    /// ones to that host. A robots.txt would otherwise count as absent.
+    pub(super) async fn get(&self, url: &Url, terms: &Terms) -> Result<Reply, FetchError> {
+        let start = Instant::now();
+        let host = url.host_str().unwrap_or_default();
+        let versions = self.versions_for(host);
+        let reply = self.exchange(url, terms, versions, start).await;
+        let reply = match reply {
+            Ok(reply) if versions == Versions::Any && is_misdirected(&reply) => {
+                self.leave_http2(host);
+                self.exchange(url, terms, Versions::Http1, start).await
+            }
+            Ok(_) | Err(_) => reply,
+        };
+        reply.map_err(|kind| failed(url, kind))
+    }
+
+    fn versions_for(&self, host: &str) -> Versions {
+        let hosts = self
+            .0
+            .http1_hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if hosts.contains(host) {
+            Versions::Http1
+        } else {
+            Versions::Any
+        }
+    }
+
+    fn leave_http2(&self, host: &str) {
+        let mut hosts = self
+            .0
+            .http1_hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if hosts.len() >= HTTP1_HOSTS {
+            // They are learnt again, at one request each.
+            hosts.clear();
+        }
+        hosts.insert(host.to_owned());
+    }
+
+    async fn exchange(
+        &self,
+        url: &Url,
+        terms: &Terms,
+        versions: Versions,
+        start: Instant,
+    ) -> Result<Reply, FetchErrorKind> {
+        self.admit_literal(url)?;
+        let request = self.request(url, terms)?;
+        let (response, first_byte) = self.head(request, url, terms, versions, start).await?;
+        let head_at = self.0.clock.now();
+        let address = response
+            .extensions()
+            .get::<HttpInfo>()
+            .map(HttpInfo::remote_addr);
+        let (head, body) = response.into_parts();
+        let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
+        Ok(Reply {
+            url: url.clone(),
+            status: head.status,
+            headers: head.headers,
+            body: body.bytes,
+            completeness: body.completeness,
+            version: head.version,
+            address,
+            first_byte,
+            total: start.elapsed(),
+            wire_bytes: body.wire_bytes,
+            head_at,
+        })
+    }
+
+    fn request(&self, url: &Url, terms: &Terms) -> Result<Request<Empty<Bytes>>, FetchErrorKind> {
+        let mut request = Request::new(Empty::new());
+        *request.uri_mut() = target(url)?;
+        let headers = request.headers_mut();
+        headers.insert(USER_AGENT, self.0.user_agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static(terms.accept.header()));
+        headers.insert(
+            ACCEPT_ENCODING,
+            HeaderValue::from_static("gzip, deflate, br, zstd"),
+        );
+        if let Some(etag) = &terms.validators.etag {
+            headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        if let Some(date) = &terms.validators.last_modified {
+            headers.insert(IF_MODIFIED_SINCE, date.clone());
+        }
+        Ok(request)
+    }
+
+    /// The response head, and how long it took from the open connection on.
+    async fn head(
+        &self,
+        mut request: Request<Empty<Bytes>>,
+        url: &Url,
+        terms: &Terms,
+        versions: Versions,
+        start: Instant,
+    ) -> Result<(Response<Incoming>, Duration), FetchErrorKind> {
+        let limits = &terms.limits;
+        let whole = start + limits.whole;
+        let late = |limit: FetchErrorKind, deadline| {
+            if deadline < whole {
+                limit
+            } else {
+                FetchErrorKind::Timeout(limits.whole)
+            }
+        };
+        let mut connection = capture_connection(&mut request);
+        let mut response = pin!(match versions {
+            Versions::Any => self.0.clients.any_version.request(request),
+            Versions::Http1 => self.0.clients.http1_only.request(request),
+        });
+        let deadline = whole.min(start + limits.connect);
+        let opening = async {
+            tokio::select! {
+                biased;
+                response = &mut response => Some(response),
+                _ = connection.wait_for_connection_metadata() => None,
+            }
+        };
+        let early = timeout_at(deadline, opening)
+            .await
+            .map_err(|_| late(FetchErrorKind::ConnectTimeout(limits.connect), deadline))?;
+        let connected = Instant::now();
+        let response = match early {
+            Some(response) => response,
+            None => {
+                let deadline = whole.min(connected + limits.first_byte);
+                timeout_at(deadline, response).await.map_err(|_| {
+                    late(
+                        FetchErrorKind::FirstByteTimeout(limits.first_byte),
+                        deadline,
+                    )
+                })?
+            }
+        };
+        let response = response.map_err(|error| self.kind_of(error, url))?;
+        self.admit_head(response.headers())?;
+        Ok((response, connected.elapsed()))
+    }
+
+    /// hyper asks for the size of a head only when it must read more of it.
+    fn admit_head(&self, headers: &HeaderMap) -> Result<(), FetchErrorKind> {
+        let line = |(name, value): (&HeaderName, &HeaderValue)| {
+            name.as_str().len() + value.len() + ": \r\n".len()
+        };
+        let bytes: usize = headers.iter().map(line).sum();
+        if bytes > self.0.header_bytes || headers.len() > self.0.header_lines {
+            return Err(self.head_too_large());
+        }
+        Ok(())
+    }
+
+    fn head_too_large(&self) -> FetchErrorKind {
+        FetchErrorKind::HeadTooLarge {
+            bytes: self.0.header_bytes,
+            lines: self.0.header_lines,
+        }
+    }
+
+    /// What hyper's error means.
+    fn kind_of(&self, error: ClientError, url: &Url) -> FetchErrorKind {
+        let connecting = error.is_connect();
+        let mut broken = None;
+        for cause in chain(&error) {
+            if let Some(reason) = cause.downcast_ref::<NoAddress>() {
+                return no_address(reason.clone());
+            }
+            if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
+                let host = url.host_str().unwrap_or_default().to_owned();
+                return FetchErrorKind::Tls(TlsFault {
+                    host,
+                    problem: TlsProblem::of(tls),
+                });
+            }
+            if let Some(http) = cause.downcast_ref::<hyper::Error>() {
+                if http.is_parse_too_large() {
+                    return self.head_too_large();
+                }
+                if http.is_incomplete_message() || http.is_closed() || http.is_canceled() {
+                    return FetchErrorKind::Closed;
+                }
+            }
+            if let Some(io) = cause.downcast_ref::<io::Error>() {
+                broken = Some(copy_of(io));
+            }
+        }
+        match broken {
+            Some(io) if connecting => FetchErrorKind::Connect(io),
+            Some(io) => FetchErrorKind::Interrupted(io),
+            None => FetchErrorKind::Protocol(Box::new(error)),
+        }
+    }
+}
+
+/// The body of a response. Outside 2xx its status is what counts, so a body that cannot be decoded
+/// is no error there.
+async fn receive(
+    status: StatusCode,
+    codings: Result<Vec<Coding>, super::CodingFault>,
+    body: Incoming,
+    terms: &Terms,
+    start: Instant,
+) -> Result<Collected, FetchErrorKind> {
+    let limits = &terms.limits;
+    let most = if status.is_success() {
+        usize::MAX
+    } else {
+        OTHER_BODY_BYTES
+    };
+    let bounds = BodyLimits {
+        bytes: limits.body_bytes.min(most),
+        expansion_ratio: limits.expansion_ratio,
+        deadline: start + limits.whole,
+    };
+    let body = match codings {
+        Ok(codings) => collect(body, &codings, bounds).await,
+        Err(fault) => Err(FetchErrorKind::Coding(fault)),
+    };
+    match body {
+        Err(FetchErrorKind::Coding(_) | FetchErrorKind::Expansion { .. })
+            if !status.is_success() =>
+        {
+            Ok(Collected {
+                bytes: Bytes::new(),
+                completeness: Completeness::Partial(PartialCause::Coding),
+                wire_bytes: 0,
+            })
+        }
+        Ok(_) | Err(_) => body,
+    }
+}
+
+/// The URL as a request names it: no fragment, no user name, no password.
+fn target(url: &Url) -> Result<Uri, FetchErrorKind> {
+    let authority = match (url.scheme(), url.host_str(), url.port()) {
+        ("http" | "https", Some(host), Some(port)) => format!("{host}:{port}"),
+        ("http" | "https", Some(host), None) => host.to_owned(),
+        _ => return Err(unsupported(url)),
+    };
+    let path = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    Uri::builder()
+        .scheme(url.scheme())
+        .authority(authority)
+        .path_and_query(path)
+        .build()
+        .map_err(|_| unsupported(url))
+}
+
+fn is_misdirected(reply: &Reply) -> bool {
+    reply.status == StatusCode::MISDIRECTED_REQUEST && reply.version == Version::HTTP_2
+}
+
+fn unsupported(url: &Url) -> FetchErrorKind {
+    FetchErrorKind::UnsupportedUrl(url.as_str().chars().take(200).collect())
+}
+
+fn failed(url: &Url, kind: FetchErrorKind) -> FetchError {
+    FetchError {
+        url: Box::new(url.clone()),
+        kind,
+    }
+}
+
+fn no_address(reason: NoAddress) -> FetchErrorKind {
+    match reason {
+        NoAddress::Dns(error) => FetchErrorKind::Dns(error),
+        NoAddress::Blocked(blocked) => FetchErrorKind::BlockedAddress(blocked),
+    }
+}
+
+/// The error as a value of its own: hyper only lends it.
+fn copy_of(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}

@@ -1,0 +1,32 @@
+//! Requests over the network: one URL, one request, every limit kept.
+//!
+//! - [`Transport`] and its types: what the crawl sees, real or simulated.
+//! - [`HttpTransport`]: hyper, rustls and hickory behind it.
+//! - [`Names`]: host names to addresses.
+//! - [`Guard`]: which addresses may be connected to.
+//! - [`Ceilings`]: how often, as a second lock at the wire.
+
+mod body;
+mod ceiling;
+mod dns;
+mod error;
+mod guard;
+mod http;
+mod setup;
+mod tls;
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::body::CodingFault;
+pub use self::ceiling::{CeilingNumbers, Ceilings};
+pub use self::dns::{DnsError, DnsErrorKind, Names};
+pub use self::error::{FetchError, FetchErrorKind};
+pub use self::guard::{AddressClass, Blocked, Guard};
+pub use self::http::HttpTransport;
+pub use self::setup::{HttpConfig, SetupError};
+pub use self::tls::{CaError, TlsFault, TlsProblem};
+pub use self::transport::{
+    Accept, Completeness, Limits, PartialCause, Reply, Terms, Transport, Validators,
+};

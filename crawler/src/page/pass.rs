@@ -1,0 +1,504 @@
+//! The pass itself: tokens in document order, and what each adds to the page.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use encoding_rs::Encoding;
+use lol_html::html_content::{Element, TextChunk, TextType};
+use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
+use url::Url;
+
+use super::names::{
+    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, MASKED_NOSCRIPT, META, Name, SVG_A, TITLE,
+};
+use super::resolve::{Resolver, only};
+use super::text::{Text, one_line};
+use super::tree::{OpenElements, StartTag};
+use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
+
+/// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
+const LANGUAGE_CHARS: usize = 35;
+
+/// More canonical addresses than this cannot agree any better.
+const CANONICALS_MAX: usize = 8;
+
+/// Names of meta tags that look like product tokens and are none; leaving them out keeps room.
+const NOT_FOR_ROBOTS: [&str; 12] = [
+    "application-name",
+    "author",
+    "color-scheme",
+    "copyright",
+    "description",
+    "format-detection",
+    "generator",
+    "keywords",
+    "referrer",
+    "theme-color",
+    "title",
+    "viewport",
+];
+
+/// Reads decoded markup; `encoding` is what it was decoded from.
+pub(super) fn scan_html(
+    html: &str,
+    encoding: &'static Encoding,
+    url: &Url,
+    limits: &ScanLimits,
+) -> Page {
+    let html = mask_noscript(html);
+    let pass = RefCell::new(Pass::new(&html, limits));
+    let on_element = element!("*", |tag: &mut Element<'_, '_>| {
+        pass.borrow_mut().element(tag);
+        Ok(())
+    });
+    let on_other = DocumentContentHandlers::default()
+        .text(|chunk: &mut TextChunk<'_>| {
+            pass.borrow_mut().text(chunk);
+            Ok(())
+        })
+        .comments(|comment: &mut lol_html::html_content::Comment<'_>| {
+            let place = comment.source_location().bytes();
+            pass.borrow_mut().move_to(place.start, place.end);
+            Ok(())
+        })
+        .doctype(|doctype: &mut lol_html::html_content::Doctype<'_>| {
+            let place = doctype.source_location().bytes();
+            pass.borrow_mut().move_to(place.start, place.end);
+            Ok(())
+        });
+    // An unfinished tag is held in the parser's buffer, so the page's own size comes on top.
+    let memory = MemorySettings::new()
+        .with_max_allowed_memory_usage(limits.parser_bytes.saturating_add(html.len()));
+    let settings = Settings::new()
+        .append_element_content_handler(on_element)
+        .append_document_content_handler(on_other)
+        .with_memory_settings(memory)
+        .with_strict(false);
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    let read = rewriter.write(html.as_bytes());
+    let read = match read {
+        Ok(()) => rewriter.end(),
+        Err(error) => {
+            drop(rewriter);
+            Err(error)
+        }
+    };
+    let mut pass = pass.into_inner();
+    pass.dropped.rest = read.is_err();
+    pass.finish(encoding, url)
+}
+
+/// `lol_html` takes `noscript` for raw text, as a browser with scripts does. Nothing here runs
+/// scripts, so its content is markup (HTML standard 13.2.6.4.7): under another name of the same
+/// length it is read as such.
+fn mask_noscript(html: &str) -> Cow<'_, str> {
+    const NOSCRIPT: &str = "noscript";
+    let mut masked = String::new();
+    let mut copied = 0;
+    for (at, _) in html.match_indices('<') {
+        let behind = html.get(at + 1..).unwrap_or_default();
+        let slash = usize::from(behind.starts_with('/'));
+        let name = at + 1 + slash..at + 1 + slash + NOSCRIPT.len();
+        let is_noscript = html
+            .get(name.clone())
+            .is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
+        if is_noscript {
+            masked.push_str(html.get(copied..name.start).unwrap_or_default());
+            masked.push_str(MASKED_NOSCRIPT);
+            copied = name.end;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(html);
+    }
+    masked.push_str(html.get(copied..).unwrap_or_default());
+    Cow::Owned(masked)
+}
+
+/// A link as the page has it; a later `base` can still change where it leads.
+struct RawLink {
+    href: String,
+    rel: String,
+    kind: LinkKind,
+    anchor: String,
+}
+
+struct Pass<'p> {
+    html: &'p str,
+    limits: &'p ScanLimits,
+    tree: OpenElements,
+    /// Where the token before ended; what follows up to the next token are end tags.
+    read_to: usize,
+    text_node: String,
+    text_type: TextType,
+    in_head: bool,
+    base: Option<String>,
+    title: Option<String>,
+    language: Option<String>,
+    canonicals: Vec<String>,
+    metas_seen: u32,
+    robots_meta: Vec<MetaTag>,
+    refresh: Option<(u32, String)>,
+    links: Vec<RawLink>,
+    /// Which link the text belongs to, and that text so far.
+    anchor: Option<(usize, Text)>,
+    text: Text,
+    snippet_text: Text,
+    dropped: Dropped,
+}
+
+impl<'p> Pass<'p> {
+    fn new(html: &'p str, limits: &'p ScanLimits) -> Self {
+        Self {
+            html,
+            limits,
+            tree: OpenElements::default(),
+            read_to: 0,
+            text_node: String::new(),
+            text_type: TextType::Data,
+            in_head: true,
+            base: None,
+            title: None,
+            language: None,
+            canonicals: Vec::new(),
+            metas_seen: 0,
+            robots_meta: Vec::new(),
+            refresh: None,
+            links: Vec::new(),
+            anchor: None,
+            text: Text::with_limit(limits.text_bytes),
+            snippet_text: Text::with_limit(limits.snippet_bytes),
+            dropped: Dropped::default(),
+        }
+    }
+
+    /// Takes the end tags between the last token and one that begins at `start`.
+    ///
+    /// `lol_html` reports an end tag only where its own simpler stack has that element open;
+    /// since all other tokens are reported with their place, the gaps hold the end tags, all of
+    /// them.
+    fn move_to(&mut self, start: usize, end: usize) {
+        self.end_text_node();
+        let html = self.html;
+        let mut gap = html.get(self.read_to..start).unwrap_or_default();
+        while let Some((_, tag)) = gap.split_once("</") {
+            let name_len = tag
+                .find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'))
+                .unwrap_or(tag.len());
+            let (name, rest) = tag.split_at_checked(name_len).unwrap_or((tag, ""));
+            if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                self.end_tag(Name::of(name));
+            }
+            gap = skip_attributes(rest);
+        }
+        self.read_to = self.read_to.max(end);
+    }
+
+    fn end_tag(&mut self, name: Name) {
+        self.break_around(name);
+        if name == A {
+            self.end_anchor();
+        }
+        self.tree.end(name);
+    }
+
+    fn element(&mut self, tag: &Element<'_, '_>) {
+        let place = tag.source_location().bytes();
+        self.move_to(place.start, place.end);
+        let name = Name::of(&tag.tag_name());
+        self.break_around(name);
+        let is_live = !self.tree.in_template();
+        if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
+            self.in_head = false;
+        }
+        let hid = self.tree.hides_snippet();
+        let placed = self.tree.start(StartTag {
+            name,
+            is_self_closing: tag.is_self_closing(),
+            is_styled_font: name == FONT
+                && ["color", "face", "size"]
+                    .iter()
+                    .any(|key| tag.has_attribute(key)),
+            hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
+        });
+        if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
+            // Words on both sides of a hidden part were never one word.
+            self.snippet_text.break_word();
+        }
+        self.metas_seen += u32::from(name == META);
+        if is_live {
+            self.attributes(tag, placed);
+        }
+    }
+
+    /// What a tag says by its attributes, outside templates (AM-40).
+    fn attributes(&mut self, tag: &Element<'_, '_>, name: Name) {
+        match name {
+            META => self.meta(tag),
+            A | SVG_A => {
+                self.end_anchor();
+                if self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
+                    let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
+                    self.anchor = Some((self.links.len() - 1, text));
+                }
+            }
+            AREA => {
+                self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink);
+            }
+            FRAME | IFRAME => {
+                self.link(attribute(tag, "src"), tag, LinkKind::Frame);
+            }
+            LINK => self.link_element(tag),
+            BASE if self.base.is_none() => self.base = attribute(tag, "href"),
+            HTML if self.language.is_none() => {
+                self.language = attribute(tag, "lang")
+                    .or_else(|| attribute(tag, "xml:lang"))
+                    .map(|language| one_line(&language, LANGUAGE_CHARS))
+                    .filter(|language| !language.is_empty());
+            }
+            _ => {}
+        }
+    }
+
+    fn meta(&mut self, tag: &Element<'_, '_>) {
+        let Some(content) = attribute(tag, "content") else {
+            return;
+        };
+        if attribute(tag, "http-equiv").is_some_and(|key| key.eq_ignore_ascii_case("refresh"))
+            && let Some((delay_s, address)) = parse_refresh(&content)
+        {
+            let moves = !self.tree.in_noscript() && self.refresh.is_none();
+            if moves && address.len() <= self.limits.url_bytes {
+                self.refresh = Some((delay_s, address.to_owned()));
+            }
+            self.link(Some(address.to_owned()), tag, LinkKind::Refresh);
+        }
+        let Some(name) = attribute(tag, "name") else {
+            return;
+        };
+        let name = name.trim_ascii();
+        if may_be_for_robots(name) {
+            self.robots_rules(name, content);
+        }
+    }
+
+    fn robots_rules(&mut self, name: &str, mut content: String) {
+        if self.robots_meta.len() >= self.limits.meta_tags {
+            self.dropped.meta_tags += 1;
+            return;
+        }
+        if content.len() > self.limits.meta_content_bytes {
+            self.dropped.meta_tags += 1;
+            let cut = content.char_indices().map(|(at, _)| at);
+            let cut = cut.take_while(|at| *at <= self.limits.meta_content_bytes);
+            content.truncate(cut.last().unwrap_or(0));
+        }
+        self.robots_meta.push(MetaTag {
+            ordinal: self.metas_seen - 1,
+            name: name.to_owned(),
+            content,
+        });
+    }
+
+    fn link_element(&mut self, tag: &Element<'_, '_>) {
+        let Some(rel) = attribute(tag, "rel") else {
+            return;
+        };
+        let has = |wanted: &str| {
+            rel.split_ascii_whitespace()
+                .any(|token| token.eq_ignore_ascii_case(wanted))
+        };
+        if has("canonical") {
+            let is_qualified = ["hreflang", "lang", "media", "type"]
+                .iter()
+                .any(|name| tag.has_attribute(name));
+            let counts = self.in_head && !self.tree.in_noscript() && !is_qualified;
+            if let Some(href) = attribute(tag, "href").filter(|_| counts)
+                && self.canonicals.len() < CANONICALS_MAX
+                && href.len() <= self.limits.url_bytes
+            {
+                self.canonicals.push(href);
+            }
+        } else if !has("stylesheet") && (has("alternate") || has("next") || has("prev")) {
+            self.link(attribute(tag, "href"), tag, LinkKind::Alternate);
+        }
+    }
+
+    /// Keeps a link; says whether it did.
+    fn link(&mut self, href: Option<String>, tag: &Element<'_, '_>, kind: LinkKind) -> bool {
+        // A fragment alone leads nowhere else (LK-003).
+        let Some(href) = href.filter(|href| !href.trim_ascii_start().starts_with('#')) else {
+            return false;
+        };
+        if href.len() > self.limits.url_bytes {
+            self.dropped.long_links += 1;
+            return false;
+        }
+        if self.links.len() >= self.limits.links {
+            self.dropped.links += 1;
+            return false;
+        }
+        self.links.push(RawLink {
+            href,
+            rel: attribute(tag, "rel").unwrap_or_default(),
+            kind,
+            anchor: String::new(),
+        });
+        true
+    }
+
+    fn text(&mut self, chunk: &TextChunk<'_>) {
+        let place = chunk.source_location().bytes();
+        if self.text_node.is_empty() {
+            self.move_to(place.start, place.start);
+            self.text_type = chunk.text_type();
+        }
+        self.read_to = self.read_to.max(place.end);
+        // A text node comes in pieces, and a character reference can lie across two of them.
+        let room = self.limits.text_bytes.saturating_mul(2);
+        if self.text_type != TextType::ScriptData && self.text_node.len() < room {
+            self.text_node.push_str(chunk.as_str());
+        }
+        if chunk.last_in_text_node() {
+            self.end_text_node();
+        }
+    }
+
+    fn end_text_node(&mut self) {
+        if self.text_node.is_empty() {
+            return;
+        }
+        let node = std::mem::take(&mut self.text_node);
+        let text = match self.text_type {
+            TextType::Data | TextType::RCData => htmlize::unescape(node.as_str()),
+            TextType::PlainText
+            | TextType::RawText
+            | TextType::ScriptData
+            | TextType::CDataSection => Cow::Borrowed(node.as_str()),
+        };
+        self.take_text(&text);
+        drop(text);
+        self.text_node = node;
+        self.text_node.clear();
+    }
+
+    fn take_text(&mut self, text: &str) {
+        let is_title = self.text_type == TextType::RCData && self.tree.current() == Some(TITLE);
+        if is_title && self.title.is_none() && !self.tree.in_template() {
+            let title = one_line(text, self.limits.title_chars);
+            self.title = Some(title).filter(|title| !title.is_empty());
+        }
+        if self.tree.is_silent() {
+            return;
+        }
+        if !text.trim().is_empty() {
+            self.in_head = false;
+        }
+        self.text.push(text);
+        if !self.tree.hides_snippet() {
+            self.snippet_text.push(text);
+        }
+        if let Some((_, anchor)) = &mut self.anchor {
+            anchor.push(text);
+        }
+    }
+
+    fn break_around(&mut self, name: Name) {
+        if name.breaks_line() && !self.tree.is_silent() {
+            self.text.break_line();
+            self.snippet_text.break_line();
+            if let Some((_, anchor)) = &mut self.anchor {
+                anchor.break_word();
+            }
+        }
+    }
+
+    fn end_anchor(&mut self) {
+        if let Some((link, text)) = self.anchor.take()
+            && let Some(link) = self.links.get_mut(link)
+        {
+            link.anchor = one_line(&text.into_string(), self.limits.anchor_chars);
+        }
+    }
+
+    fn finish(mut self, encoding: &'static Encoding, url: &Url) -> Page {
+        self.move_to(self.html.len(), self.html.len());
+        self.end_anchor();
+        let resolver = Resolver::new(self.base.as_deref(), encoding, url);
+        let limit = self.limits.url_bytes;
+        let mut page = Page::empty(PageKind::Html, encoding.name());
+        let canonicals = self.canonicals.iter().filter_map(|c| resolver.resolve(c));
+        page.canonical = only(canonicals.filter(|url| url.as_str().len() <= limit));
+        page.meta_refresh = self.refresh.take().and_then(|(delay_s, address)| {
+            let url = resolver.resolve(&address)?;
+            Some(Refresh { delay_s, url })
+        });
+        for link in self.links {
+            let Some(url) = resolver.resolve(&link.href) else {
+                continue;
+            };
+            if url.as_str().len() > limit {
+                self.dropped.long_links += 1;
+                continue;
+            }
+            page.links.push(Link {
+                url,
+                rel: link.rel,
+                kind: link.kind,
+                anchor: link.anchor,
+            });
+        }
+        if let Some(canonical) = &page.canonical {
+            page.links.push(Link {
+                url: canonical.clone(),
+                rel: String::from("canonical"),
+                kind: LinkKind::Canonical,
+                anchor: String::new(),
+            });
+        }
+        self.dropped.text = self.text.is_cut();
+        page.title = self.title;
+        page.language = self.language;
+        page.robots_meta = self.robots_meta;
+        page.text = self.text.into_string();
+        page.snippet_text = self.snippet_text.into_string();
+        page.dropped = self.dropped;
+        page
+    }
+}
+
+/// An attribute's value with its character references resolved.
+fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
+    let value = tag.get_attribute(name)?;
+    Some(match htmlize::unescape_attribute(value.as_str()) {
+        Cow::Borrowed(_) => value,
+        Cow::Owned(unescaped) => unescaped,
+    })
+}
+
+/// What follows the attributes of an end tag, quoted values minded.
+fn skip_attributes(tag: &str) -> &str {
+    let mut quote = None;
+    for (at, byte) in tag.bytes().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            Some(_) => {}
+            None if byte == b'>' => return tag.get(at + 1..).unwrap_or_default(),
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            None => {}
+        }
+    }
+    ""
+}
+
+/// Whether a meta tag's name could be `robots` or a product token (RM-005, RFC 9309 2.2.1).
+fn may_be_for_robots(name: &str) -> bool {
+    let is_token = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
+    is_token
+        && !NOT_FOR_ROBOTS
+            .iter()
+            .any(|other| name.eq_ignore_ascii_case(other))
+}

@@ -1,0 +1,355 @@
+//! The stack of open elements: what lies inside what, as the HTML standard's tree construction
+//! (13.2.6) would have it, so far as that decides which text is hidden or inert.
+//!
+//! The DOM is not built, so misnested formatting is not moved about as the standard does. Where
+//! that makes a difference, an element stays open here for longer: a hidden region hides more,
+//! never less (AM-63).
+
+use super::names::{
+    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, LI, MARQUEE, MATH, NOBR,
+    NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE,
+    TFOOT, TH, THEAD, TR, UL,
+};
+
+/// How deep elements are told apart; browsers stop at the same depth.
+const DEPTH_MAX: usize = 512;
+
+/// A start tag, so far as nesting is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartTag {
+    pub(super) name: Name,
+    /// Whether it is written with a slash at its end; means something in foreign content only.
+    pub(super) is_self_closing: bool,
+    /// Whether it is a `font` with an attribute that SVG does not have.
+    pub(super) is_styled_font: bool,
+    /// Whether it carries `data-nosnippet` where that counts.
+    pub(super) hides_snippet: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    name: Name,
+    hides_snippet: bool,
+}
+
+/// The elements that are open at a point of the document.
+#[derive(Default)]
+pub(super) struct OpenElements {
+    open: Vec<Open>,
+    /// Elements open beyond [`DEPTH_MAX`], which are only counted.
+    beyond: usize,
+    hiding: usize,
+    silent: usize,
+    templates: usize,
+    noscripts: usize,
+    /// Set when the end of a hidden region can no longer be known.
+    hides_rest: bool,
+}
+
+impl OpenElements {
+    /// The innermost open element.
+    pub(super) fn current(&self) -> Option<Name> {
+        self.open.last().map(|open| open.name)
+    }
+
+    /// Whether text here may not be used in a snippet.
+    pub(super) fn hides_snippet(&self) -> bool {
+        self.hiding > 0 || self.hides_rest
+    }
+
+    /// Whether text here is none that a reader sees.
+    pub(super) fn is_silent(&self) -> bool {
+        self.silent > 0
+    }
+
+    pub(super) fn in_template(&self) -> bool {
+        self.templates > 0
+    }
+
+    pub(super) fn in_noscript(&self) -> bool {
+        self.noscripts > 0
+    }
+
+    /// Takes a start tag; says which element it makes.
+    pub(super) fn start(&mut self, tag: StartTag) -> Name {
+        let name = self.place(tag);
+        let stays_open = if name.is_foreign() {
+            !tag.is_self_closing
+        } else {
+            if name.is_table_part() && self.table().is_none() {
+                return name;
+            }
+            self.close_implied(name);
+            !name.is_void() && !name.is_unstacked()
+        };
+        if stays_open {
+            self.push(Open {
+                name,
+                hides_snippet: tag.hides_snippet,
+            });
+        }
+        name
+    }
+
+    /// Whether the element is HTML or foreign (HTML standard 13.2.6.5).
+    fn place(&mut self, tag: StartTag) -> Name {
+        if !self.current().is_some_and(is_foreign_proper) {
+            return if matches!(tag.name, SVG | MATH) {
+                tag.name.in_foreign()
+            } else {
+                tag.name
+            };
+        }
+        if tag.name.leaves_foreign() || tag.is_styled_font {
+            self.leave_foreign();
+            return tag.name;
+        }
+        tag.name.in_foreign()
+    }
+
+    fn push(&mut self, open: Open) {
+        if self.open.len() >= DEPTH_MAX {
+            self.beyond += 1;
+            self.hides_rest |= open.hides_snippet;
+            return;
+        }
+        self.open.push(open);
+        self.hiding += usize::from(open.hides_snippet);
+        self.silent += usize::from(open.name.is_silent());
+        self.templates += usize::from(open.name == TEMPLATE);
+        self.noscripts += usize::from(open.name == NOSCRIPT);
+    }
+
+    /// Takes an end tag.
+    pub(super) fn end(&mut self, name: Name) {
+        if self.beyond > 0 {
+            // Which of the uncounted elements it closes is not known.
+            self.beyond -= 1;
+            return;
+        }
+        if matches!(name, P | BR) {
+            self.leave_foreign();
+        } else if self.end_foreign(name.in_foreign()) {
+            return;
+        }
+        match name {
+            _ if name.is_unstacked() => {}
+            P => self.close_named(P, is_button_boundary),
+            LI => self.close_named(LI, is_list_boundary),
+            FORM => self.take_out(FORM),
+            TEMPLATE => self.close_named(TEMPLATE, |_| false),
+            NOSCRIPT => self.close_noscript(),
+            TABLE => self.close_named(TABLE, is_table_boundary),
+            DD | DT | BUTTON | SELECT | APPLET | MARQUEE | OBJECT => {
+                self.close_named(name, Name::is_scope_boundary);
+            }
+            _ if name.is_table_part() => {
+                self.close_named(name, is_table_boundary);
+            }
+            _ if name.is_block() => {
+                self.close_named(name, Name::is_scope_boundary);
+            }
+            _ if name.is_heading() => {
+                self.close_in_scope(Name::is_heading, Name::is_scope_boundary);
+            }
+            _ if name.is_formatting() => self.end_formatting(name),
+            _ => self.close_named(name, Name::is_special),
+        }
+    }
+
+    /// HTML that may not stand in foreign content ends it.
+    fn leave_foreign(&mut self) {
+        self.close_current_while(is_foreign_proper);
+    }
+
+    /// In foreign content an end tag closes the foreign element of its name, however deep.
+    fn end_foreign(&mut self, name: Name) -> bool {
+        if !self.current().is_some_and(Name::is_foreign) {
+            return false;
+        }
+        let found = self.find(|open| open == name, |open| !open.is_foreign());
+        if let Some(at) = found {
+            self.truncate(at);
+        }
+        found.is_some()
+    }
+
+    /// Closes what a start tag of this name closes without an end tag.
+    fn close_implied(&mut self, name: Name) {
+        match name {
+            LI => self.close_item(|open| open == LI),
+            DD | DT => self.close_item(|open| matches!(open, DD | DT)),
+            TD | TH => self.close_to_table(|open| matches!(open, TR | TBODY | TFOOT | THEAD)),
+            TR => self.close_to_table(|open| matches!(open, TBODY | TFOOT | THEAD)),
+            TBODY | TFOOT | THEAD | CAPTION | COLGROUP => self.close_to_table(|_| false),
+            OPTION => self.close_current(|open| open == OPTION),
+            OPTGROUP => {
+                self.close_current(|open| open == OPTION);
+                self.close_current(|open| open == OPTGROUP);
+            }
+            BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
+            A | NOBR => self.end_formatting(name),
+            _ if name.closes_paragraph() => {
+                self.close_named(P, is_button_boundary);
+                if name.is_heading() {
+                    self.close_current(Name::is_heading);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A list item closes the one before it, but not beyond a block that holds it.
+    fn close_item(&mut self, is_item: impl Fn(Name) -> bool) {
+        let stops = |open: Name| open.is_special() && !matches!(open, ADDRESS | DIV | P);
+        self.close_in_scope(is_item, stops);
+        self.close_named(P, is_button_boundary);
+    }
+
+    /// Closes all that is open inside the innermost table, or inside its innermost part of the
+    /// wanted kind.
+    fn close_to_table(&mut self, is_context: impl Fn(Name) -> bool) {
+        let Some(table) = self.table() else {
+            return;
+        };
+        let inside = self.open.iter().skip(table + 1);
+        let context = inside.take_while(|open| is_context(open.name)).count();
+        self.truncate(table + 1 + context);
+    }
+
+    /// Where the innermost table stands, if the point is inside one.
+    fn table(&self) -> Option<usize> {
+        let found = self
+            .open
+            .iter()
+            .rposition(|open| is_table_boundary(open.name))?;
+        self.open.get(found).filter(|open| open.name == TABLE)?;
+        Some(found)
+    }
+
+    /// The adoption agency: a block inside the formatting element stays open, and so does all
+    /// that the standard would move out with it.
+    fn end_formatting(&mut self, name: Name) {
+        if !self.has(name) {
+            return;
+        }
+        let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
+            return;
+        };
+        let holds_block = self
+            .open
+            .iter()
+            .skip(at + 1)
+            .any(|open| open.name.is_special());
+        if holds_block {
+            self.remove(at);
+        } else {
+            self.truncate(at);
+        }
+    }
+
+    /// A reader with scripts ends `noscript` here whatever is open in it, one without goes by the
+    /// tree: if the two differ on what is hidden, the rest of the page is.
+    fn close_noscript(&mut self) {
+        if let Some(at) = self.find(|open| open == NOSCRIPT, |open| open == TEMPLATE) {
+            self.hides_rest |= self.open.iter().skip(at).any(|open| open.hides_snippet);
+            self.truncate(at);
+        }
+    }
+
+    fn close_current(&mut self, is_wanted: impl Fn(Name) -> bool) {
+        if self.current().is_some_and(is_wanted) {
+            self.truncate(self.open.len() - 1);
+        }
+    }
+
+    fn close_current_while(&mut self, is_wanted: impl Fn(Name) -> bool) {
+        while self.current().is_some_and(&is_wanted) {
+            self.truncate(self.open.len() - 1);
+        }
+    }
+
+    /// Closes the innermost element of this name and all inside it, unless a boundary lies between.
+    fn close_named(&mut self, name: Name, is_boundary: impl Fn(Name) -> bool) {
+        if self.has(name) {
+            self.close_in_scope(|open| open == name, is_boundary);
+        }
+    }
+
+    /// Whether such an element is open at all: most end tags of hostile pages close nothing, and
+    /// this is the cheap way to know.
+    fn has(&self, name: Name) -> bool {
+        self.open.iter().any(|open| open.name == name)
+    }
+
+    /// Closes the innermost wanted element and all inside it, unless a boundary lies between.
+    fn close_in_scope(
+        &mut self,
+        is_wanted: impl Fn(Name) -> bool,
+        is_boundary: impl Fn(Name) -> bool,
+    ) {
+        if let Some(at) = self.find(is_wanted, is_boundary) {
+            self.truncate(at);
+        }
+    }
+
+    fn find(
+        &self,
+        is_wanted: impl Fn(Name) -> bool,
+        is_boundary: impl Fn(Name) -> bool,
+    ) -> Option<usize> {
+        for (at, open) in self.open.iter().enumerate().rev() {
+            if is_wanted(open.name) {
+                return Some(at);
+            }
+            if is_boundary(open.name) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn truncate(&mut self, len: usize) {
+        while self.open.len() > len {
+            match self.open.pop() {
+                Some(closed) => self.forget(closed),
+                None => return,
+            }
+        }
+    }
+
+    /// `form` is taken out of the stack; what is open inside it stays.
+    fn take_out(&mut self, name: Name) {
+        if let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) {
+            self.remove(at);
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        let removed = self.open.remove(at);
+        self.forget(removed);
+    }
+
+    fn forget(&mut self, closed: Open) {
+        self.hiding -= usize::from(closed.hides_snippet);
+        self.silent -= usize::from(closed.name.is_silent());
+        self.templates -= usize::from(closed.name == TEMPLATE);
+        self.noscripts -= usize::from(closed.name == NOSCRIPT);
+    }
+}
+
+fn is_foreign_proper(name: Name) -> bool {
+    name.is_foreign() && !name.is_integration_point()
+}
+
+fn is_button_boundary(name: Name) -> bool {
+    name == BUTTON || name.is_scope_boundary()
+}
+
+fn is_list_boundary(name: Name) -> bool {
+    matches!(name, OL | UL) || name.is_scope_boundary()
+}
+
+fn is_table_boundary(name: Name) -> bool {
+    matches!(name, TABLE | TEMPLATE)
+}

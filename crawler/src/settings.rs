@@ -1,0 +1,190 @@
+//! A crawl's settings, checked: what [`Config`] says, as the types that the crawl works with.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, ScopeKind};
+use comity_storage::{Durability, EngineKind};
+use ipnet::IpNet;
+use url::{Host, Url};
+
+use crate::config::Config;
+use crate::net::{CeilingNumbers, Limits, NetSettings};
+use crate::urls;
+
+/// Everything that a crawl is told before it starts.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where to begin, normalised.
+    pub seeds: Vec<Url>,
+    /// How far to go from there.
+    pub scope: ScopeKind,
+    /// Pages to fetch in all, over all runs; `None` is no limit.
+    pub max_pages: Option<u64>,
+    /// Links to follow from a seed; `None` is no limit.
+    pub depth: Option<u16>,
+    /// The crawl ends when nothing is due within this time.
+    pub patience: Duration,
+    /// Sites that are asked at the same time.
+    pub sites_at_once: usize,
+    /// Who crawls.
+    pub identity: Identity,
+    /// By which rules, and how gently.
+    pub policy: Policy,
+    /// Connections.
+    pub net: NetSettings,
+    /// Ceilings at the wire.
+    pub ceilings: CeilingNumbers,
+    /// Where the crawl keeps what it knows.
+    pub store: StoreSettings,
+    /// Whether fetched pages are put into the search index.
+    pub index: bool,
+}
+
+/// Where and how the crawl keeps what it knows.
+#[derive(Clone, Debug)]
+pub struct StoreSettings {
+    /// The data directory.
+    pub data: PathBuf,
+    /// The engine.
+    pub engine: EngineKind,
+    /// What a crash may cost.
+    pub durability: Durability,
+    /// Memory for the engine's cache.
+    pub cache_bytes: u64,
+}
+
+/// A setting that cannot be.
+#[derive(Debug, thiserror::Error)]
+#[error("{setting}: {problem}")]
+pub struct SettingsError {
+    /// The setting, as `comity.toml` names it.
+    pub setting: &'static str,
+    /// What is wrong, for people.
+    pub problem: String,
+}
+
+fn wrong<E: ToString>(setting: &'static str) -> impl Fn(E) -> SettingsError {
+    move |problem| SettingsError { setting, problem: problem.to_string() }
+}
+
+impl Settings {
+    /// Checks a configuration.
+    ///
+    /// # Errors
+    /// [`SettingsError`] names the first setting that cannot be.
+    pub fn new(config: &Config) -> Result<Self, SettingsError> {
+        let seeds = config.crawl.seeds.iter().map(|seed| urls::parse_seed(seed));
+        let seeds = seeds.collect::<Result<Vec<_>, _>>().map_err(wrong("crawl.seeds"))?;
+        let scope = config.crawl.scope.parse().map_err(wrong::<&str>("crawl.scope"))?;
+        Ok(Self {
+            seeds,
+            scope,
+            max_pages: (config.crawl.max_pages > 0).then_some(config.crawl.max_pages),
+            depth: config.crawl.depth,
+            patience: config.crawl.patience.0,
+            sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
+            identity: identity(config)?,
+            policy: policy(config)?,
+            net: net(config)?,
+            ceilings: ceilings(config)?,
+            store: store(config)?,
+            index: config.index.enabled,
+        })
+    }
+
+    /// Whether a site owner would have no way to reach whoever runs this crawl.
+    ///
+    /// A crawl of nothing but this machine's own loopback disturbs nobody else.
+    pub fn lacks_contact(&self) -> bool {
+        let stays_home = self.scope != ScopeKind::Any && self.seeds.iter().all(is_loopback);
+        self.identity.contact().is_none() && !stays_home
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::from(ip).is_loopback(),
+        Some(Host::Ipv6(ip)) => IpAddr::from(ip).is_loopback(),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    }
+}
+
+fn identity(config: &Config) -> Result<Identity, SettingsError> {
+    let own = ProductToken::new(&config.identity.agent).map_err(wrong("identity.agent"))?;
+    let mut identity = Identity::new(own).with_version(env!("CARGO_PKG_VERSION"));
+    for token in &config.identity.fallbacks {
+        let token = ProductToken::new(token).map_err(wrong("identity.fallbacks"))?;
+        identity = identity.with_fallback(token);
+    }
+    if let Some(contact) = &config.identity.contact {
+        let contact = Contact::parse(contact).map_err(wrong("identity.contact"))?;
+        identity = identity.with_contact(contact);
+    }
+    match &config.identity.user_agent {
+        Some(header) => identity.with_user_agent(header).map_err(wrong("identity.user_agent")),
+        None => Ok(identity),
+    }
+}
+
+fn policy(config: &Config) -> Result<Policy, SettingsError> {
+    let preset: Preset = config.politeness.policy.parse().map_err(wrong("politeness.policy"))?;
+    Ok(Policy::new(preset).with_interval(config.politeness.interval.0))
+}
+
+fn net(config: &Config) -> Result<NetSettings, SettingsError> {
+    let network = &config.network;
+    let allow = network.allow.iter().map(|range| parse_network(range));
+    let allow = allow.collect::<Result<Vec<_>, _>>().map_err(wrong("network.allow"))?;
+    let page_bytes = usize::try_from(network.page_bytes.0).map_err(wrong("network.page_bytes"))?;
+    Ok(NetSettings {
+        allow,
+        extra_ca: network.ca_file.clone(),
+        limits: Limits {
+            connect: network.connect_timeout.0,
+            first_byte: network.first_byte_timeout.0,
+            whole: network.request_timeout.0,
+            body_bytes: page_bytes,
+            ..Limits::default()
+        },
+    })
+}
+
+/// A network such as `10.0.0.0/8`, or one address.
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse::<IpNet>().or_else(|_| address()).map_err(|_| {
+        format!("\"{text}\" is neither an address nor a range such as 10.0.0.0/8 or ::1/128")
+    })
+}
+
+fn ceilings(config: &Config) -> Result<CeilingNumbers, SettingsError> {
+    let positive = |number, setting| {
+        NonZeroU32::new(number).ok_or_else(|| wrong(setting)("must be 1 or more"))
+    };
+    let politeness = &config.politeness;
+    Ok(CeilingNumbers {
+        site_interval: politeness.interval.0,
+        address_per_second: positive(
+            politeness.address_per_second,
+            "politeness.address_per_second",
+        )?,
+        whole_per_second: positive(politeness.whole_per_second, "politeness.whole_per_second")?,
+    })
+}
+
+fn store(config: &Config) -> Result<StoreSettings, SettingsError> {
+    let storage = &config.storage;
+    Ok(StoreSettings {
+        data: storage.data.clone(),
+        engine: storage.store.parse().map_err(wrong("storage.store"))?,
+        durability: storage.durability.parse().map_err(wrong("storage.durability"))?,
+        cache_bytes: storage.cache.0,
+    })
+}

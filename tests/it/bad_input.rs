@@ -1,0 +1,252 @@
+//! Wrong arguments, dead servers, damaged stores: each a sentence that says what to do.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::command::{Ended, comity, end, run, start, wait_until};
+use crate::sites::Site;
+
+const HOME: [&str; 2] = ["--allow-network", "127.0.0.0/8"];
+
+fn crawl(dir: &Path, seed: &str, more: &[&str]) -> Ended {
+    let mut arguments =
+        vec!["crawl", seed, "--data", "data", "--interval", "0s", "--patience", "1s"];
+    arguments.extend(HOME);
+    arguments.extend(more);
+    run(dir, &arguments)
+}
+
+/// Arguments that cannot be: exit code 2. One line, one case.
+#[test]
+fn wrong_arguments() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["crawl"], &["Name a seed"]),
+        (&["crawl", "ftp://example.org/"], &["ftp", "http"]),
+        (&["crawl", "mailto:me@example.org"], &["mailto", "http"]),
+        (&["crawl", "http://"], &["crawl.seeds"]),
+        (&["crawl", "https://example.org/"], &["--contact", "identity.contact"]),
+        (&["crawl", "http://localhost/", "--scope", "any"], &["--contact", "scope is any"]),
+        (&["crawl", "https://example.org/", "--contact", "nobody"], &["neither", "mail address"]),
+        (&["crawl", "http://localhost/", "--agent", "bot/1.0"], &["product token", "RFC 9309"]),
+        (
+            &["crawl", "http://localhost/", "--scope", "planet"],
+            &["host", "domain", "prefix", "any"],
+        ),
+        (&["crawl", "http://localhost/", "--policy", "rude"], &["courteous", "google", "rfc9309"]),
+        (&["crawl", "http://localhost/", "--allow-network", "home"], &["10.0.0.0/8"]),
+        (&["crawl", "http://localhost/", "--interval", "soon"], &["such as 2s"]),
+        (&["crawl", "http://localhost/", "--store", "floppy"], &["sled", "redb", "memory"]),
+        (&["crawl", "http://localhost/", "--max-pages", "lots"], &["--max-pages"]),
+        (&["robots", "http://localhost/", "--agent", "a b"], &["product token"]),
+        (&["frobnicate"], &["unrecognized subcommand"]),
+    ];
+    for (arguments, parts) in cases {
+        run(dir.path(), arguments).badly(2, parts);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{arguments:?} left files behind");
+    }
+}
+
+#[test]
+fn a_settings_file_with_a_mistake() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("comity.toml"), "[politeness]\nintervall = \"2s\"\n").unwrap();
+    run(dir.path(), &["crawl", "http://localhost/"])
+        .badly(2, &["comity.toml", "did you mean \"politeness.interval\"?"]);
+    let named = ["crawl", "http://localhost/", "--config", "other.toml"];
+    run(dir.path(), &named).badly(2, &["could not read other.toml"]);
+}
+
+#[test]
+fn init_writes_a_file_that_works_and_overwrites_none() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["init"]).well();
+    run(dir.path(), &["init"]).badly(1, &["is there already", "--force"]);
+    run(dir.path(), &["init", "--force"]).well();
+    run(dir.path(), &["crawl"]).badly(2, &["Name a seed"]);
+}
+
+#[test]
+fn searching_and_explaining_without_a_crawl() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["search", "x"]).badly(1, &["comity crawl"]);
+    run(dir.path(), &["explain", "https://example.org/"])
+        .badly(1, &["there is no crawl", "comity crawl"]);
+    run(dir.path(), &["status"]).badly(1, &["there is no crawl", "comity crawl"]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// Servers that cannot be reached. Nothing fetched is exit code 3, and the reason is told.
+#[test]
+fn dead_servers() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let cases: &[(&str, &[&str])] = &[
+        ("http://nobody.invalid/", &["nobody.invalid", "resolve"]),
+        (&format!("http://{free}/"), &["refused"]),
+        ("http://10.0.0.1/", &["blocked-address", "--allow-network"]),
+    ];
+    for (seed, parts) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        crawl(dir.path(), seed, &["--contact", "me@example.org"]).badly(3, parts);
+    }
+}
+
+#[test]
+fn loopback_needs_leave() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let arguments = ["crawl", &site.url("/"), "--data", "data", "--patience", "1s"];
+    run(dir.path(), &arguments).badly(3, &["blocked-address", "loopback", "--allow-network"]);
+    assert_eq!(site.paths(), Vec::<String>::new());
+}
+
+/// A server whose certificate no known authority has signed.
+#[test]
+fn a_wrong_certificate() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = tls_server();
+    let seed = format!("https://localhost:{port}/");
+    crawl(dir.path(), &seed, &[]).badly(3, &["certificate", "localhost"]);
+}
+
+/// Accepts TLS connections with a certificate of its own making.
+fn tls_server() -> u16 {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = made.signing_key.serialize_der().try_into().unwrap();
+    let config = tokio_rustls::rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    listener.set_nonblocking(true).unwrap();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                drop(acceptor.accept(stream).await);
+            }
+        });
+    });
+    port
+}
+
+#[test]
+fn a_data_directory_in_use() {
+    let (site, dir) = (Site::of_pages(500), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    let mut arguments = vec!["crawl", &seed, "--data", "data", "--interval", "200ms"];
+    arguments.extend(HOME);
+    let mut first = start(dir.path(), &arguments);
+    wait_until("the first page", || site.paths().len() > 2);
+    let pid = first.id().to_string();
+    run(dir.path(), &arguments).badly(1, &["in use", &pid]);
+    run(dir.path(), &["explain", &seed, "--data", "data"]).badly(1, &["in use", &pid]);
+    let status = run(dir.path(), &["status", "--data", "data", "--json"]).well().json();
+    assert_eq!(status["running"], true);
+    assert_eq!(status["pid"], first.id());
+    first.kill().unwrap();
+    drop(end(first));
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    // A file where the directory should be: also root cannot write into that.
+    fs::write(dir.path().join("data"), "a file").unwrap();
+    crawl(dir.path(), "http://localhost:1/", &[]).badly(1, &["data"]);
+    assert_eq!(fs::read_to_string(dir.path().join("data")).unwrap(), "a file");
+}
+
+/// What to do to a store's files behind its back.
+type Damage = fn(&Path);
+
+#[track_caller]
+fn damaged(store: &str, damage: Damage) {
+    let (site, dir) = (Site::of_pages(30), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    crawl(dir.path(), &seed, &["--store", store]).well();
+    let before = site.paths().len();
+    damage(&dir.path().join("data"));
+    crawl(dir.path(), &seed, &["--store", store]).badly(1, &["data", "backup"]);
+    assert_eq!(site.paths().len(), before, "a damaged store was taken for an empty crawl");
+}
+
+/// The files of the engine: all but the marker, the lock, the index and the logs.
+fn engine_files(data: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![data.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let beside = name.contains("comity") || name.contains("lock");
+            let other = ["index", "spool", "audit.jsonl", "status.json"].contains(&&*name);
+            if path.is_dir() && !other {
+                folders.push(path);
+            } else if path.is_file() && !beside && !other {
+                found.push(path);
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+fn delete(data: &Path) {
+    for file in engine_files(data) {
+        fs::remove_file(file).unwrap();
+    }
+}
+
+fn empty(data: &Path) {
+    for file in engine_files(data) {
+        fs::write(file, "").unwrap();
+    }
+}
+
+fn cut(data: &Path) {
+    for file in engine_files(data) {
+        let half = fs::metadata(&file).unwrap().len() / 2;
+        fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(half).unwrap();
+    }
+}
+
+fn overwrite(data: &Path) {
+    for file in engine_files(data) {
+        let length = fs::metadata(&file).unwrap().len();
+        fs::write(file, vec![0xa5; usize::try_from(length).unwrap()]).unwrap();
+    }
+}
+
+#[test]
+fn a_store_that_was_damaged() {
+    for store in ["sled", "redb"] {
+        for damage in [delete as Damage, empty, cut, overwrite] {
+            damaged(store, damage);
+        }
+    }
+}
+
+#[test]
+fn a_store_of_another_engine() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    crawl(dir.path(), &seed, &["--store", "redb"]).well();
+    crawl(dir.path(), &seed, &["--store", "sled"]).badly(1, &["redb"]);
+}
+
+/// A reader that goes away, as `head` does, ends the program quietly.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = comity(dir.path(), &["--help"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = end(child);
+    assert!(!ended.err.contains("panicked"), "{ended:?}");
+}
