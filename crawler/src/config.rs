@@ -347,7 +347,7 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = UNITS.iter().find(|(_, size)| self.0 > 0 && self.0 % size == 0);
+        let whole = UNITS.iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size));
         let (name, size) = whole.unwrap_or(&("B", 1));
         write!(f, "{}{name}", self.0 / size)
     }

@@ -1,5 +1,7 @@
 //! End-to-end tests of Comity: one binary, one module a subject.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod bad_input;
 mod command;
 mod demo;

@@ -22,31 +22,31 @@ use crate::settings::Settings;
 
 pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let clock = Clock::real();
-    let config = effective(&args, read_config(config)?, &clock).await?;
+    let config = effective(&args, read_config(config)?, clock).await?;
     let settings = Settings::new(&config)?;
     refuse_anonymous(&settings)?;
-    let store = open::store(&settings.store, &clock)?;
+    let store = open::store(&settings.store, clock)?;
     save_config(&store, &config).await?;
     let resumed = store.opening() != Opening::Created;
     let troubles = Troubles::default();
     let crawl = Crawl::new(Parts {
         store,
         resumed,
-        transport: transport(&settings, &clock)?,
-        clock: clock.clone(),
+        transport: transport(&settings, clock)?,
+        clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index: open_index(&settings)?,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
     let watch = crawl.watch();
-    let (ended, progress) = watched(crawl, &watch, &settings, &clock).await;
+    let (ended, progress) = watched(crawl, &watch, &settings, clock).await;
     let ended = ended?;
     let stats = watch.stats();
     if args.json {
         Terminal::new().json(&as_json(ended, &progress, &stats));
     } else {
-        Summary { settings: &settings, ended, progress: &progress, stats: &stats, clock: &clock }
+        Summary { settings: &settings, ended, progress: &progress, stats: &stats, clock }
             .print(&troubles);
     }
     let nothing = stats.fetched == 0 && ended != End::Stopped;
@@ -54,7 +54,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
 }
 
 /// The settings file with the flags over it; without a seed in either, the last run's settings.
-async fn effective(args: &CrawlArgs, mut config: Config, clock: &Clock) -> anyhow::Result<Config> {
+async fn effective(args: &CrawlArgs, mut config: Config, clock: Clock) -> anyhow::Result<Config> {
     if let Some(data) = &args.data.data {
         config.storage.data.clone_from(data);
     }
@@ -115,8 +115,8 @@ fn refuse_anonymous(settings: &Settings) -> Result<(), Usage> {
     )))
 }
 
-pub(super) fn transport(settings: &Settings, clock: &Clock) -> anyhow::Result<HttpTransport> {
-    HttpTransport::new(settings.net.http_config(&settings.identity), clock.clone())
+pub(super) fn transport(settings: &Settings, clock: Clock) -> anyhow::Result<HttpTransport> {
+    HttpTransport::new(settings.net.http_config(&settings.identity), clock)
         .context("could not set up the network")
 }
 
@@ -165,7 +165,7 @@ pub(super) async fn watched(
     crawl: Crawl<open::AnyStore, HttpTransport>,
     watch: &Watch<open::AnyStore, HttpTransport>,
     settings: &Settings,
-    clock: &Clock,
+    clock: Clock,
 ) -> (Result<End, crate::crawl::CrawlError>, Progress) {
     let started = clock.now();
     let mut display = progress::Display::new();
@@ -258,7 +258,7 @@ struct Summary<'a> {
     ended: End,
     progress: &'a Progress,
     stats: &'a Stats,
-    clock: &'a Clock,
+    clock: Clock,
 }
 
 impl Summary<'_> {

@@ -87,21 +87,21 @@ fn introduce(terminal: Terminal, lab: &Lab, settings: &Settings) {
 
 async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Events> {
     let clock = Clock::real();
-    let store = open::store(&settings.store, &clock)?;
+    let store = open::store(&settings.store, clock)?;
     save_config(&store, config).await?;
     let events = Events::default();
     let crawl = Crawl::new(Parts {
         resumed: store.opening() != Opening::Created,
         store,
-        transport: crawl::transport(settings, &clock)?,
-        clock: clock.clone(),
+        transport: crawl::transport(settings, clock)?,
+        clock,
         reporter: Reporter::new(events.listener()),
         index: crawl::open_index(settings)?,
         stop: crawl::stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
     let watch = crawl.watch();
-    let (ended, _) = crawl::watched(crawl, &watch, settings, &clock).await;
+    let (ended, _) = crawl::watched(crawl, &watch, settings, clock).await;
     ended?;
     Ok(events)
 }

@@ -21,7 +21,7 @@ pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Res
     let data = data_dir(args.data.data, config)?;
     let clock = Clock::real();
     let url = urls::parse_seed(&args.url).map_err(|e| super::Usage(e.to_string()))?;
-    let (store, settings) = open::earlier(&data, &clock).await?;
+    let (store, settings) = open::earlier(&data, clock).await?;
     let known = Known::look_up(&store, &url).await;
     store.close().await?;
     let known = known?;

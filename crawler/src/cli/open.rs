@@ -13,7 +13,7 @@ use crate::settings::{Settings, StoreSettings};
 pub(super) type AnyStore = LocalStore<Box<dyn Engine>>;
 
 /// Opens a store, making it if it is not there.
-pub(super) fn store(settings: &StoreSettings, clock: &Clock) -> anyhow::Result<AnyStore> {
+pub(super) fn store(settings: &StoreSettings, clock: Clock) -> anyhow::Result<AnyStore> {
     let options = OpenOptions { cache_bytes: settings.cache_bytes, ..OpenOptions::default() };
     let opened = comity_storage::open(
         &settings.data,
@@ -26,7 +26,7 @@ pub(super) fn store(settings: &StoreSettings, clock: &Clock) -> anyhow::Result<A
 }
 
 /// Opens the store of an earlier crawl, with the settings of its last run.
-pub(super) async fn earlier(data: &Path, clock: &Clock) -> anyhow::Result<(AnyStore, Settings)> {
+pub(super) async fn earlier(data: &Path, clock: Clock) -> anyhow::Result<(AnyStore, Settings)> {
     let Some(engine) = comity_storage::engine_in(data)? else { bail!(no_crawl(data)) };
     let store = open_as(data, engine, clock)?;
     let saved = load_config(&store).await?.unwrap_or_default();
@@ -40,14 +40,14 @@ pub(super) async fn earlier(data: &Path, clock: &Clock) -> anyhow::Result<(AnySt
     }
 }
 
-fn open_as(data: &Path, engine: EngineKind, clock: &Clock) -> anyhow::Result<AnyStore> {
+fn open_as(data: &Path, engine: EngineKind, clock: Clock) -> anyhow::Result<AnyStore> {
     let defaults = Settings::new(&Config::default())?.store;
     let settings = StoreSettings { data: data.into(), engine, ..defaults };
     store(&settings, clock)
 }
 
 /// The settings of the last run in a data directory, if there was one.
-pub(super) async fn saved_config(data: &Path, clock: &Clock) -> anyhow::Result<Option<Config>> {
+pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Option<Config>> {
     let Some(engine) = comity_storage::engine_in(data)? else { return Ok(None) };
     let store = open_as(data, engine, clock)?;
     let saved = load_config(&store).await;

@@ -108,11 +108,11 @@ impl Subject {
         config.network.allow.extend(args.allow_network.iter().cloned());
         let settings = Settings::new(&config)?;
         let clock = Clock::real();
-        let transport = crawl::transport(&settings, &clock)?;
+        let transport = crawl::transport(&settings, clock)?;
         let policy = Policy::default();
         let limits = settings.net.limits.with_body_bytes(policy.robots.max_bytes + 1);
         let terms = Terms { limits, accept: Accept::Robots, ..Terms::default() };
-        let outcome = fetch_once(&transport, &clock, &policy, &terms, &origin).await;
+        let outcome = fetch_once(&transport, clock, &policy, &terms, &origin).await;
         Ok(Self { name: origin.robots_url().into(), base, outcome })
     }
 

@@ -53,7 +53,7 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
     if comity_storage::is_in_use(&data)? {
         return running(&data, args.json, clock.now());
     }
-    let (store, settings) = open::earlier(&data, &clock).await?;
+    let (store, settings) = open::earlier(&data, clock).await?;
     let stats = store.stats();
     let next = store.next_ready();
     store.close().await?;

@@ -162,7 +162,7 @@ fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsRepl
 /// Never by the network: that is an outcome.
 pub async fn fetch_once<T: Transport>(
     transport: &T,
-    clock: &crate::clock::Clock,
+    clock: crate::clock::Clock,
     policy: &comity_compliance::Policy,
     terms: &Terms,
     origin: &Origin,

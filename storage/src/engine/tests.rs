@@ -38,7 +38,8 @@ fn engines_agree() {
 
         assert_eq!(engine.read(b"b2").unwrap().unwrap(), b"last wins", "{name}");
         assert_eq!(engine.read(b"gone").unwrap(), None, "{name}");
-        let cases: [(&[u8], &[u8], usize, &[&[u8]]); 7] = [
+        type Case = (&'static [u8], &'static [u8], usize, &'static [&'static [u8]]);
+        let cases: [Case; 7] = [
             (b"", b"b", 9, &[b"b1", b"b2", b"b\xff"]),
             (b"b2", b"b", 9, &[b"b2", b"b\xff"]),
             (b"", b"b", 2, &[b"b1", b"b2"]),

@@ -269,8 +269,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<E: Engine> Drop for LocalStore<E> {
     fn drop(&mut self) {
-        self.shared.stop();
-        drop(self.line.stop());
+        if let Some(mut writer) = self.line.stop() {
+            writer.stop_filling();
+        }
     }
 }
 

@@ -134,13 +134,18 @@ impl<E: Engine> Writer<E> {
         }
     }
 
-    /// Closes the engine and leaves the mark of a clean stop.
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+    /// Ends what runs in the background, so that nobody but readers has the engine.
+    pub(super) fn stop_filling(&mut self) {
         self.shared.stop();
         if let Some(filler) = self.filler.take() {
             // It only reads: whatever became of it is no loss.
             let _ = filler.join();
         }
+    }
+
+    /// Closes the engine and leaves the mark of a clean stop.
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+        self.stop_filling();
         let engine = self.shared.engine()?;
         if let Some(error) = self.broken.take() {
             self.shared.take_engine();

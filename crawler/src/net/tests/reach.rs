@@ -5,7 +5,7 @@ use tokio::net::TcpListener;
 
 use super::server::{Manner, Server};
 use super::*;
-use crate::net::{Accept, Completeness, Validators};
+use crate::net::{Accept, Completeness, Transport as _, Validators};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 

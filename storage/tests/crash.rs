@@ -1,0 +1,158 @@
+//! `kill -9` at a random moment: whatever a child process was told is stored is there afterwards.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use comity_compliance::{SitePace, Timestamp};
+use comity_storage::{
+    AfterReport, Durability, EngineKind, Fetched, Found, OpenOptions, Opening, Outcome, Payload,
+    Plan, Review, SiteReport, Store, Via, Visit, open,
+};
+use url::Url;
+
+const DIR: &str = "COMITY_CRASH_DIR";
+const ENGINE: &str = "COMITY_CRASH_ENGINE";
+const RUN: &str = "COMITY_CRASH_RUN";
+
+const KILLS: u32 = 6;
+const TTL: Duration = Duration::from_secs(600);
+
+fn time_of(run: u32) -> Timestamp {
+    Timestamp::from_secs(1_800_000_000 + i64::from(run) * 3_600)
+}
+
+fn options() -> OpenOptions {
+    OpenOptions { window: Duration::from_millis(2), cache_bytes: 16 << 20, ..Default::default() }
+}
+
+fn link(text: &str, at: Timestamp) -> Found {
+    let plan = Plan::Queue { due: None, priority: 0 };
+    let url = Url::parse(text).unwrap();
+    Found { url, depth: 0, hops: 0, via: Via::Link, from: None, at, plan }
+}
+
+/// One line in one write, and not through the test harness.
+fn tell(kind: char, url: &str) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("{kind} {url}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
+}
+
+/// What the child does until it is killed: pushes, visits, and tells what was acknowledged.
+async fn work(store: &impl Store, run: u32, task: u32) {
+    let now = time_of(run);
+    for step in 0..100_000 {
+        let urls: Vec<_> =
+            (0..5).map(|n| format!("https://s{n}.example/{run}/{task}/{step}")).collect();
+        store.push(urls.iter().map(|url| link(url, now)).collect()).await.unwrap();
+        urls.iter().for_each(|url| tell('P', url));
+        for lease in store.lease(now, 1, 3, TTL).await.unwrap() {
+            let visits = lease.urls.iter().map(|page| Visit {
+                url: page.url.clone(),
+                at: now,
+                outcome: Outcome::Fetched(Fetched { status: 200, ..Fetched::default() }),
+                next: None,
+                priority: 0,
+                found: vec![link(&format!("{}/found", page.url), now)],
+                sink: Some(page.url.as_str().as_bytes().repeat(50)),
+                index_review: Review::Unchanged,
+            });
+            let report = SiteReport {
+                token: lease.token.clone(),
+                visits: visits.collect(),
+                postponed: Vec::new(),
+                pace: SitePace::default(),
+                next_at: Timestamp::EPOCH,
+                then: AfterReport::Release,
+            };
+            store.commit(report, now).await.unwrap();
+            for page in &lease.urls {
+                tell('V', page.url.as_str());
+                tell('P', &format!("{}/found", page.url));
+            }
+        }
+    }
+}
+
+/// Not a test of its own: the process that is killed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn child() {
+    let (Ok(dir), Ok(engine), Ok(run)) =
+        (std::env::var(DIR), std::env::var(ENGINE), std::env::var(RUN))
+    else {
+        return;
+    };
+    let run: u32 = run.parse().unwrap();
+    let kind = *EngineKind::ALL.iter().find(|kind| kind.name() == engine).unwrap();
+    let store = open(Path::new(&dir), kind, Durability::Process, time_of(run), options()).unwrap();
+    tokio::join!(work(&store, run, 0), work(&store, run, 1), work(&store, run, 2));
+}
+
+/// Runs a child, kills it after so many lines, and gives all that it told.
+fn run_and_kill(dir: &Path, kind: EngineKind, run: u32) -> Vec<String> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .env(DIR, dir)
+        .env(ENGINE, kind.name())
+        .env(RUN, run.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = Vec::new();
+    let wanted = 150 + 170 * run as usize;
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        // What was in the pipe when it died counts too: it had been acknowledged.
+        told.extend(line.ok().filter(|line| line.starts_with(['P', 'V'])));
+        if told.len() == wanted {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(told.len() >= wanted, "the child stopped by itself after {} lines", told.len());
+    told
+}
+
+async fn survives(kind: EngineKind) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = Vec::new();
+    for run in 0..KILLS {
+        told.extend(run_and_kill(dir.path(), kind, run));
+        let now = time_of(run).after(Duration::from_secs(1_800));
+        let store = open(dir.path(), kind, Durability::Process, now, options()).unwrap();
+        assert_eq!(store.opening(), Opening::Recovered);
+        let mut fetched = 0;
+        for line in &told {
+            let url = Url::parse(&line[2..]).unwrap();
+            let page = store.page(&url).await.unwrap();
+            let page = page.unwrap_or_else(|| panic!("{kind}, kill {run}: {url} is lost"));
+            if line.starts_with('V') {
+                fetched += 1;
+                assert_eq!(page.fetches, 1, "{kind}, kill {run}: the visit of {url} is lost");
+                assert_eq!(page.due, None);
+            } else if page.fetches == 0 {
+                assert!(page.due.is_some(), "{url} is neither fetched nor queued");
+            }
+        }
+        let stats = store.stats();
+        assert!(stats.fetched >= fetched && stats.known == stats.fetched + stats.queued);
+        assert_eq!(stats.outbox_pending, stats.fetched, "a payload with every visit");
+        let entries = store.outbox(usize::MAX).await.unwrap();
+        assert_eq!(entries.len() as u64, stats.outbox_pending);
+        assert!(entries.iter().all(|entry| matches!(&entry.payload, Payload::Bytes(_))));
+        if run % 2 == 0 {
+            store.close().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn sled_survives_kills() {
+    survives(EngineKind::Sled).await;
+}
+
+#[tokio::test]
+async fn redb_survives_kills() {
+    survives(EngineKind::Redb).await;
+}
