@@ -19,7 +19,7 @@ use crate::record::{StateRow, decode, encode};
 use crate::store::StoreError;
 
 const LOCK: &str = "comity.lock";
-const SPOOL: &str = "spool";
+pub(crate) const SPOOL: &str = "spool";
 
 /// What a store stands on.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -186,6 +186,12 @@ pub enum OpenError {
     /// [`Durability::Power`] cannot be given.
     #[error("{0}")]
     NotPowerSafe(EngineError),
+    /// There is no store to copy.
+    #[error("there is no store in {dir}: name the directory of one")]
+    NoStore {
+        /// The directory.
+        dir: String,
+    },
     /// A new store could not be made.
     #[error("no store could be made in {dir}: {cause}")]
     NotCreated {
@@ -231,15 +237,7 @@ pub fn open(
             (marker, opening)
         }
     };
-    let engine = place.engine(&marker, &options)?;
-    place.compare(&engine, &marker)?;
-    let marker = Marker {
-        durability,
-        stop: Stop::Running,
-        files: std::collections::BTreeMap::new(),
-        ..marker
-    };
-    let marker = MarkerFile::write(dir, marker).map_err(|e| place.unwritable(&e))?;
+    let (engine, marker) = place.enter(&marker, &options)?;
     let spool_dir = dir.join(SPOOL);
     let disk = Some(OnDisk { spool_dir, durability, marker, lock });
     LocalStore::start(Parts { engine, opened: now, opening, options, disk })
@@ -247,14 +245,14 @@ pub fn open(
 }
 
 /// Where a store is to be opened, and how.
-struct Place<'a> {
-    dir: &'a Path,
-    kind: EngineKind,
-    durability: Durability,
+pub(crate) struct Place<'a> {
+    pub(crate) dir: &'a Path,
+    pub(crate) kind: EngineKind,
+    pub(crate) durability: Durability,
 }
 
 impl Place<'_> {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.dir.display().to_string()
     }
 
@@ -262,7 +260,7 @@ impl Place<'_> {
         self.dir.join(self.kind.name())
     }
 
-    fn damaged(&self, what: String) -> OpenError {
+    pub(crate) fn damaged(&self, what: String) -> OpenError {
         OpenError::Damaged { dir: self.name(), what }
     }
 
@@ -274,12 +272,12 @@ impl Place<'_> {
         OpenError::Unwritable { dir: self.name(), cause: error.to_string() }
     }
 
-    fn not_created(&self, error: impl ToString) -> OpenError {
+    pub(crate) fn not_created(&self, error: impl ToString) -> OpenError {
         OpenError::NotCreated { dir: self.name(), cause: error.to_string() }
     }
 
     /// Takes the directory for this process.
-    fn lock(&self) -> Result<File, OpenError> {
+    pub(crate) fn lock(&self) -> Result<File, OpenError> {
         std::fs::create_dir_all(self.dir).map_err(|e| self.unwritable(&e))?;
         let path = self.dir.join(LOCK);
         let mut lock = File::options()
@@ -306,7 +304,7 @@ impl Place<'_> {
     }
 
     /// Writes the marker of a new store, if nothing of an old one is there.
-    fn found(&self, now: Timestamp) -> Result<Marker, OpenError> {
+    pub(crate) fn found(&self, now: Timestamp) -> Result<Marker, OpenError> {
         for name in [EngineKind::Sled.name(), EngineKind::Redb.name(), SPOOL] {
             let full = std::fs::read_dir(self.dir.join(name))
                 .is_ok_and(|mut entries| entries.next().is_some());
@@ -330,7 +328,7 @@ impl Place<'_> {
     }
 
     /// Compares a marker with the files, before anything is opened.
-    fn inspect(&self, marker: &Marker) -> Result<Opening, OpenError> {
+    pub(crate) fn inspect(&self, marker: &Marker) -> Result<Opening, OpenError> {
         if marker.engine != self.kind {
             let (found, asked) = (marker.engine, self.kind);
             return Err(OpenError::OtherEngine { dir: self.name(), found, asked });
@@ -349,6 +347,37 @@ impl Place<'_> {
         match marker.missing(&engine_dir) {
             Some(what) => Err(self.damaged(what)),
             None => Ok(opening),
+        }
+    }
+
+    /// Opens the engine that a marker promises.
+    ///
+    /// An engine may change its files when it is opened, so the marker no longer vouches for them
+    /// from before that moment on; if nothing comes of it, the marker is put back.
+    pub(crate) fn enter(
+        &self,
+        marker: &Marker,
+        options: &OpenOptions,
+    ) -> Result<(Box<dyn Engine>, MarkerFile), OpenError> {
+        let mut open = marker.clone();
+        open.durability = self.durability;
+        open.files.clear();
+        if marker.stop == Stop::Clean {
+            open.stop = Stop::Running;
+        }
+        let mut file = MarkerFile::write(self.dir, open).map_err(|e| self.unwritable(&e))?;
+        let engine = self.engine(marker, options);
+        match engine.and_then(|engine| self.compare(&engine, marker).map(|()| engine)) {
+            Ok(engine) => {
+                file.update(marker.promise, Stop::Running).map_err(|e| self.unwritable(&e))?;
+                Ok((engine, file))
+            }
+            Err(error) => {
+                if let Err(error) = MarkerFile::write(self.dir, marker.clone()) {
+                    tracing::warn!(%error, "the store's marker file could not be put back");
+                }
+                Err(error)
+            }
         }
     }
 

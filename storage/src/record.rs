@@ -183,6 +183,7 @@ impl PageRow {
             OutcomeRow::Redirected { .. } | OutcomeRow::Refused { .. } => self.attempts = 0,
         }
         self.last = Some((at.as_millis(), outcome));
+        self.noted = None;
     }
 
     /// The record as the crawler sees it; `from` is the URL of [`PageRow::named_by`].

@@ -1,5 +1,7 @@
 //! `kill -9` at a random moment: whatever a child process was told is stored is there afterwards.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
