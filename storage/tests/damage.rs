@@ -13,7 +13,7 @@ use comity_storage::{
 };
 use url::Url;
 
-const URLS: u64 = 3_000;
+const URLS: u64 = 1_000;
 
 fn try_open(dir: &Path, kind: EngineKind) -> Result<LocalStore<Box<dyn Engine>>, OpenError> {
     let options = OpenOptions { cache_bytes: 16 << 20, ..OpenOptions::default() };
@@ -80,7 +80,7 @@ async fn closed_stores() {
         ("sled db cut", Sled, |d| shorten(&d.join("sled/db"), 1), "bytes long, not"),
         ("sled db empty", Sled, |d| fs::write(d.join("sled/db"), "").unwrap(), "0 bytes long"),
         ("sled gone", Sled, |d| fs::remove_dir_all(d.join("sled")).unwrap(), "was emptied"),
-        ("redb gone", Redb, |d| fs::remove_dir_all(d.join("redb")).unwrap(), "held 3000 URLs"),
+        ("redb gone", Redb, |d| fs::remove_dir_all(d.join("redb")).unwrap(), "held 1000 URLs"),
         (
             "redb file gone",
             Redb,
