@@ -31,7 +31,7 @@ pub mod contract;
 pub use copy::copy_store;
 pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine, copy};
 pub use local::LocalStore;
-pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, open};
+pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, Work, open};
 pub use page::{
     DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Outcome, PageRecord, Plan, Review, Via,
     Visit,

@@ -64,6 +64,16 @@ pub enum Durability {
     Power,
 }
 
+/// Where a store on disk does its work.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Work {
+    /// The writer in a thread of its own, reads in the runtime's blocking threads.
+    Threads,
+    /// All in the caller's thread, at once and in order: for tests under a paused clock, which
+    /// would run on while a thread works.
+    Caller,
+}
+
 /// Sizes and times of an opening.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OpenOptions {
@@ -71,7 +81,9 @@ pub struct OpenOptions {
     pub cache_bytes: u64,
     /// The most that the set of seen URLs may take, in bytes; beyond it the engine is asked.
     pub seen_bytes: u64,
-    /// How long the writer collects requests for one batch.
+    /// Where the work is done.
+    pub work: Work,
+    /// How long the writer's thread collects requests for one batch.
     pub window: Duration,
     /// After a crash no site is lent before this time has passed: requests that were under way
     /// may not be in the store. The longest interval between two requests to a site is right.
@@ -83,6 +95,7 @@ impl Default for OpenOptions {
         Self {
             cache_bytes: 256 << 20,
             seen_bytes: 256 << 20,
+            work: Work::Threads,
             window: Duration::from_millis(20),
             quiet_after_crash: Duration::ZERO,
         }

@@ -40,29 +40,29 @@ async fn contract_memory() {
     .await;
 }
 
-async fn contract_on_disk(kind: EngineKind, durability: Durability) {
+async fn contract_on_disk(kind: EngineKind, durability: Durability, work: Work) {
     let root = tempfile::tempdir().unwrap();
     let number = std::sync::atomic::AtomicU32::new(0);
     crate::contract::all(async || {
         let dir = root.path().join(number.fetch_add(1, Ordering::Relaxed).to_string());
-        open(&dir, kind, durability, NOW, options()).unwrap()
+        open(&dir, kind, durability, NOW, OpenOptions { work, ..options() }).unwrap()
     })
     .await;
 }
 
 #[tokio::test]
 async fn contract_sled() {
-    contract_on_disk(EngineKind::Sled, Durability::Process).await;
+    contract_on_disk(EngineKind::Sled, Durability::Process, Work::Threads).await;
 }
 
 #[tokio::test]
 async fn contract_sled_power() {
-    contract_on_disk(EngineKind::Sled, Durability::Power).await;
+    contract_on_disk(EngineKind::Sled, Durability::Power, Work::Caller).await;
 }
 
 #[tokio::test]
 async fn contract_redb() {
-    contract_on_disk(EngineKind::Redb, Durability::Power).await;
+    contract_on_disk(EngineKind::Redb, Durability::Power, Work::Threads).await;
 }
 
 /// A crawl of a little web, with every outcome.
