@@ -7,13 +7,14 @@
 //! - [`Store`] is what a crawler sees. [`LocalStore`] is the store on one
 //!   machine; [`open()`] opens one in a directory.
 //! - [`Engine`] is what a local store stands on: sled, redb or memory. A thin
-//!   file each, with the same keys and values, so that [`copy`] moves between them.
+//!   file each, with the same keys and values, so that [`copy_store`] moves between them.
 //!
 //! **Crash contract.** With [`Durability::Process`] what was acknowledged is there after `kill -9`
 //! at any instant; with [`Durability::Power`] also after a power cut. A lease that was not
 //! reported is forgotten, and its URLs are lent again. A store that was emptied or damaged is an
 //! [`OpenError`] that says what to do, never an empty crawl.
 
+mod copy;
 mod engine;
 mod key;
 mod local;
@@ -28,9 +29,10 @@ mod tally;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 
+pub use copy::copy_store;
 pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine, copy};
 pub use local::LocalStore;
-pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, open};
+pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, Work, open};
 pub use page::{
     DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Outcome, PageRecord, Plan, Review, Via,
     Visit,

@@ -19,7 +19,7 @@ use crate::record::{StateRow, decode, encode};
 use crate::store::StoreError;
 
 pub(crate) const LOCK: &str = "comity.lock";
-const SPOOL: &str = "spool";
+pub(crate) const SPOOL: &str = "spool";
 
 /// What a store stands on.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -77,6 +77,16 @@ pub enum Durability {
     Power,
 }
 
+/// Where a store on disk does its work.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Work {
+    /// The writer in a thread of its own, reads in the runtime's blocking threads.
+    Threads,
+    /// All in the caller's thread, at once and in order: for tests under a paused clock, which
+    /// would run on while a thread works.
+    Caller,
+}
+
 /// Sizes and times of an opening.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OpenOptions {
@@ -84,7 +94,9 @@ pub struct OpenOptions {
     pub cache_bytes: u64,
     /// The most that the set of seen URLs may take, in bytes; beyond it the engine is asked.
     pub seen_bytes: u64,
-    /// How long the writer collects requests for one batch.
+    /// Where the work is done.
+    pub work: Work,
+    /// How long the writer's thread collects requests for one batch.
     pub window: Duration,
     /// After a crash no site is lent before this time has passed: requests that were under way
     /// may not be in the store. The longest interval between two requests to a site is right.
@@ -96,6 +108,7 @@ impl Default for OpenOptions {
         Self {
             cache_bytes: 256 << 20,
             seen_bytes: 256 << 20,
+            work: Work::Threads,
             window: Duration::from_millis(20),
             quiet_after_crash: Duration::ZERO,
         }
@@ -199,6 +212,12 @@ pub enum OpenError {
     /// [`Durability::Power`] cannot be given.
     #[error("{0}")]
     NotPowerSafe(EngineError),
+    /// There is no store to copy.
+    #[error("there is no store in {dir}: name the directory of one")]
+    NoStore {
+        /// The directory.
+        dir: String,
+    },
     /// A new store could not be made.
     #[error("no store could be made in {dir}: {cause}")]
     NotCreated {
@@ -244,15 +263,7 @@ pub fn open(
             (marker, opening)
         }
     };
-    let engine = place.engine(&marker, &options)?;
-    place.compare(&engine, &marker)?;
-    let marker = Marker {
-        durability,
-        stop: Stop::Running,
-        files: std::collections::BTreeMap::new(),
-        ..marker
-    };
-    let marker = MarkerFile::write(dir, marker).map_err(|e| place.unwritable(&e))?;
+    let (engine, marker) = place.enter(&marker, &options)?;
     let spool_dir = dir.join(SPOOL);
     let disk = Some(OnDisk { spool_dir, durability, marker, lock });
     LocalStore::start(Parts { engine, opened: now, opening, options, disk })
@@ -260,14 +271,14 @@ pub fn open(
 }
 
 /// Where a store is to be opened, and how.
-struct Place<'a> {
-    dir: &'a Path,
-    kind: EngineKind,
-    durability: Durability,
+pub(crate) struct Place<'a> {
+    pub(crate) dir: &'a Path,
+    pub(crate) kind: EngineKind,
+    pub(crate) durability: Durability,
 }
 
 impl Place<'_> {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.dir.display().to_string()
     }
 
@@ -275,7 +286,7 @@ impl Place<'_> {
         self.dir.join(self.kind.name())
     }
 
-    fn damaged(&self, what: String) -> OpenError {
+    pub(crate) fn damaged(&self, what: String) -> OpenError {
         OpenError::Damaged { dir: self.name(), what }
     }
 
@@ -287,12 +298,12 @@ impl Place<'_> {
         OpenError::Unwritable { dir: self.name(), cause: error.to_string() }
     }
 
-    fn not_created(&self, error: impl ToString) -> OpenError {
+    pub(crate) fn not_created(&self, error: impl ToString) -> OpenError {
         OpenError::NotCreated { dir: self.name(), cause: error.to_string() }
     }
 
     /// Takes the directory for this process.
-    fn lock(&self) -> Result<File, OpenError> {
+    pub(crate) fn lock(&self) -> Result<File, OpenError> {
         std::fs::create_dir_all(self.dir).map_err(|e| self.unwritable(&e))?;
         let path = self.dir.join(LOCK);
         let mut lock = File::options()
@@ -319,7 +330,7 @@ impl Place<'_> {
     }
 
     /// Writes the marker of a new store, if nothing of an old one is there.
-    fn found(&self, now: Timestamp) -> Result<Marker, OpenError> {
+    pub(crate) fn found(&self, now: Timestamp) -> Result<Marker, OpenError> {
         for name in [EngineKind::Sled.name(), EngineKind::Redb.name(), SPOOL] {
             let full = std::fs::read_dir(self.dir.join(name))
                 .is_ok_and(|mut entries| entries.next().is_some());
@@ -343,7 +354,7 @@ impl Place<'_> {
     }
 
     /// Compares a marker with the files, before anything is opened.
-    fn inspect(&self, marker: &Marker) -> Result<Opening, OpenError> {
+    pub(crate) fn inspect(&self, marker: &Marker) -> Result<Opening, OpenError> {
         if marker.engine != self.kind {
             let (found, asked) = (marker.engine, self.kind);
             return Err(OpenError::OtherEngine { dir: self.name(), found, asked });
@@ -362,6 +373,37 @@ impl Place<'_> {
         match marker.missing(&engine_dir) {
             Some(what) => Err(self.damaged(what)),
             None => Ok(opening),
+        }
+    }
+
+    /// Opens the engine that a marker promises.
+    ///
+    /// An engine may change its files when it is opened, so the marker no longer vouches for them
+    /// from before that moment on; if nothing comes of it, the marker is put back.
+    pub(crate) fn enter(
+        &self,
+        marker: &Marker,
+        options: &OpenOptions,
+    ) -> Result<(Box<dyn Engine>, MarkerFile), OpenError> {
+        let mut open = marker.clone();
+        open.durability = self.durability;
+        open.files.clear();
+        if marker.stop == Stop::Clean {
+            open.stop = Stop::Running;
+        }
+        let mut file = MarkerFile::write(self.dir, open).map_err(|e| self.unwritable(&e))?;
+        let engine = self.engine(marker, options);
+        match engine.and_then(|engine| self.compare(&engine, marker).map(|()| engine)) {
+            Ok(engine) => {
+                file.update(marker.promise, Stop::Running).map_err(|e| self.unwritable(&e))?;
+                Ok((engine, file))
+            }
+            Err(error) => {
+                if let Err(error) = MarkerFile::write(self.dir, marker.clone()) {
+                    tracing::warn!(%error, "the store's marker file could not be put back");
+                }
+                Err(error)
+            }
         }
     }
 

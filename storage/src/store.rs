@@ -60,8 +60,8 @@ pub trait Store: Send + Sync + 'static {
         ttl: Duration,
     ) -> impl Future<Output = Result<Renewal, StoreError>> + Send;
 
-    /// Gives a lease back without a report; its URLs stay queued. A lease that is over is
-    /// no error.
+    /// Gives a lease back without a report; its URLs stay queued. Whoever sent a request reports
+    /// instead, or the site's pace would not be known. A lease that is over is no error.
     ///
     /// # Errors
     /// [`StoreError`].

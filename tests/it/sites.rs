@@ -41,7 +41,7 @@ impl Site {
             for stream in listener.incoming().flatten() {
                 let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
                 std::thread::spawn(move || {
-                    serve(stream, &answer, |path| {
+                    serve(stream, &*answer, |path| {
                         log.lock().unwrap().push((Instant::now(), path));
                     })
                 });

@@ -9,7 +9,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum IndexError {
     /// There is none.
-    #[error("no search index in {dir}; crawl first, or name the directory of an earlier crawl")]
+    #[error(
+        "no search index in {dir}; `comity crawl` makes one, or --data names the directory of an earlier crawl"
+    )]
     Missing {
         /// Where it was looked for.
         dir: PathBuf,

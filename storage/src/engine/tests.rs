@@ -19,6 +19,9 @@ fn rows(engine: &dyn Engine, from: &[u8], prefix: &[u8], limit: usize) -> Vec<Ve
     keys
 }
 
+/// From, prefix, limit, and the keys that are to come.
+type Scan<'a> = (&'a [u8], &'a [u8], usize, &'a [&'a [u8]]);
+
 /// Every engine gives the same answers, and copies give the same rows.
 #[test]
 fn engines_agree() {
@@ -38,8 +41,7 @@ fn engines_agree() {
 
         assert_eq!(engine.read(b"b2").unwrap().unwrap(), b"last wins", "{name}");
         assert_eq!(engine.read(b"gone").unwrap(), None, "{name}");
-        type Case = (&'static [u8], &'static [u8], usize, &'static [&'static [u8]]);
-        let cases: [Case; 7] = [
+        let cases: [Scan<'_>; 7] = [
             (b"", b"b", 9, &[b"b1", b"b2", b"b\xff"]),
             (b"b2", b"b", 9, &[b"b2", b"b\xff"]),
             (b"", b"b", 2, &[b"b1", b"b2"]),

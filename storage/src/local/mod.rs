@@ -23,7 +23,7 @@ use url::Url;
 use crate::engine::{Engine, MemoryEngine};
 use crate::key;
 use crate::marker::MarkerFile;
-use crate::open::{Durability, OpenOptions, Opening};
+use crate::open::{Durability, OpenOptions, Opening, Work};
 use crate::page::{Fate, Found, PageRecord};
 use crate::record::{RobotsRow, StateRow, decode};
 use crate::store::{
@@ -119,7 +119,7 @@ impl<E: Engine> LocalStore<E> {
             Opening::Recovered => opened.after(options.quiet_after_crash),
         };
         let engine = Arc::new(engine);
-        let on_disk = disk.is_some();
+        let threads = disk.is_some() && options.work == Work::Threads;
         let (spool, lock, marker) = match disk {
             Some(disk) => {
                 let spool = Spool::open(&disk.spool_dir, disk.durability).map_err(|e| {
@@ -138,7 +138,7 @@ impl<E: Engine> LocalStore<E> {
 
         let filler = (state.tally.known > 0).then(|| fill_seen(&shared)).transpose()?;
         let writer = Writer::new(Arc::clone(&shared), state, marker, filler);
-        let line = if on_disk {
+        let line = if threads {
             Line::thread(writer, options.window)?
         } else {
             Line::Inline(Box::new(Mutex::new(Some(writer))))

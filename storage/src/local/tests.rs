@@ -40,29 +40,29 @@ async fn contract_memory() {
     .await;
 }
 
-async fn contract_on_disk(kind: EngineKind, durability: Durability) {
+async fn contract_on_disk(kind: EngineKind, durability: Durability, work: Work) {
     let root = tempfile::tempdir().unwrap();
     let number = std::sync::atomic::AtomicU32::new(0);
     crate::contract::all(async || {
         let dir = root.path().join(number.fetch_add(1, Ordering::Relaxed).to_string());
-        open(&dir, kind, durability, NOW, options()).unwrap()
+        open(&dir, kind, durability, NOW, OpenOptions { work, ..options() }).unwrap()
     })
     .await;
 }
 
 #[tokio::test]
 async fn contract_sled() {
-    contract_on_disk(EngineKind::Sled, Durability::Process).await;
+    contract_on_disk(EngineKind::Sled, Durability::Process, Work::Threads).await;
 }
 
 #[tokio::test]
 async fn contract_sled_power() {
-    contract_on_disk(EngineKind::Sled, Durability::Power).await;
+    contract_on_disk(EngineKind::Sled, Durability::Power, Work::Caller).await;
 }
 
 #[tokio::test]
 async fn contract_redb() {
-    contract_on_disk(EngineKind::Redb, Durability::Power).await;
+    contract_on_disk(EngineKind::Redb, Durability::Power, Work::Threads).await;
 }
 
 /// A crawl of a little web, with every outcome.
@@ -217,6 +217,55 @@ async fn pace_and_quiet_survive_a_crash() {
         let lease = store.lease(done.next_at, 9, 9, TTL).await.unwrap();
         assert!(lease.iter().any(|other| other.token.site == done.token.site));
     }
+}
+
+/// From sled to redb and back: the same crawl goes on.
+#[tokio::test]
+async fn a_copy_is_the_same_store() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = |name: &str| root.path().join(name);
+    let store = opened(&dir("one"), EngineKind::Sled);
+    crawl(&store, 12).await;
+    let before = store.stats();
+    let outbox = store.outbox(99).await.unwrap();
+    assert!(before.outbox_pending > 0);
+    store.close().await.unwrap();
+    let copy = |from, to, kind| crate::copy_store(&dir(from), &dir(to), kind, NOW, &options());
+    let rows = copy("one", "two", EngineKind::Redb).unwrap();
+    assert_eq!(copy("two", "three", EngineKind::Sled).unwrap(), rows);
+    for (name, kind) in
+        [("one", EngineKind::Sled), ("two", EngineKind::Redb), ("three", EngineKind::Sled)]
+    {
+        let store = opened(&dir(name), kind);
+        assert_eq!(store.opening(), Opening::Clean, "{name}");
+        let after = store.stats();
+        assert_eq!(
+            (after.known, after.queued, after.noted),
+            (before.known, before.queued, before.noted.clone())
+        );
+        assert_eq!(store.outbox(99).await.unwrap(), outbox);
+        assert_eq!(store.push(vec![link("https://s0.example/")]).await.unwrap(), [Fate::Known]);
+    }
+    let error = copy("one", "two", EngineKind::Redb).unwrap_err().to_string();
+    assert!(error.contains("there is a store already"), "{error}");
+    let error = copy("none", "four", EngineKind::Redb).unwrap_err().to_string();
+    assert!(error.contains("there is no store in"), "{error}");
+}
+
+/// A noted page that was visited after all is no longer noted.
+#[tokio::test]
+async fn a_visit_ends_a_note() {
+    let store = LocalStore::memory(NOW);
+    let pages = vec![link("https://a.example/"), noted("https://a.example/noted")];
+    store.push(pages).await.unwrap();
+    let lease = store.lease(NOW, 1, 1, TTL).await.unwrap().remove(0);
+    let visits = ["https://a.example/", "https://a.example/noted", "https://a.example/unknown"];
+    let visits = visits.map(|page| visit(page, fetched())).to_vec();
+    store.commit(report(&lease, visits), NOW).await.unwrap();
+    let stats = store.stats();
+    assert_eq!((stats.known, stats.fetched, stats.noted.len(), stats.queued), (3, 3, 0, 0));
+    let again = vec![link("https://a.example/noted")];
+    assert_eq!(store.push(again).await.unwrap(), [Fate::Known]);
 }
 
 /// Two URLs with one hash are two pages.
