@@ -8,35 +8,23 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
+use super::markup::{attribute, mask_noscript, may_be_for_robots, skip_attributes};
 use super::names::{
-    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, MASKED_NOSCRIPT, META, Name, SVG_A, TITLE,
+    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
 };
 use super::resolve::{Resolver, only};
 use super::text::{Text, one_line};
 use super::tree::{OpenElements, StartTag};
 use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
 
+/// The media type of structured data in a script element.
+const JSON_LD: &str = "application/ld+json";
+
 /// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
 const LANGUAGE_CHARS: usize = 35;
 
 /// More canonical addresses than this cannot agree any better.
 const CANONICALS_MAX: usize = 8;
-
-/// Names of meta tags that look like product tokens and are none; leaving them out keeps room.
-const NOT_FOR_ROBOTS: [&str; 12] = [
-    "application-name",
-    "author",
-    "color-scheme",
-    "copyright",
-    "description",
-    "format-detection",
-    "generator",
-    "keywords",
-    "referrer",
-    "theme-color",
-    "title",
-    "viewport",
-];
 
 /// Reads decoded markup; `encoding` is what it was decoded from.
 pub(super) fn scan_html(
@@ -88,33 +76,6 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
-/// `lol_html` takes `noscript` for raw text, as a browser with scripts does. Nothing here runs
-/// scripts, so its content is markup (HTML standard 13.2.6.4.7): under another name of the same
-/// length it is read as such.
-fn mask_noscript(html: &str) -> Cow<'_, str> {
-    const NOSCRIPT: &str = "noscript";
-    let mut masked = String::new();
-    let mut copied = 0;
-    for (at, _) in html.match_indices('<') {
-        let behind = html.get(at + 1..).unwrap_or_default();
-        let slash = usize::from(behind.starts_with('/'));
-        let name = at + 1 + slash..at + 1 + slash + NOSCRIPT.len();
-        let is_noscript = html
-            .get(name.clone())
-            .is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
-        if is_noscript {
-            masked.push_str(html.get(copied..name.start).unwrap_or_default());
-            masked.push_str(MASKED_NOSCRIPT);
-            copied = name.end;
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(html);
-    }
-    masked.push_str(html.get(copied..).unwrap_or_default());
-    Cow::Owned(masked)
-}
-
 /// A link as the page has it; a later `base` can still change where it leads.
 struct RawLink {
     href: String,
@@ -132,6 +93,8 @@ struct Pass<'p> {
     text_node: String,
     text_type: TextType,
     in_head: bool,
+    /// Whether the script being read is structured data.
+    is_structured: bool,
     base: Option<String>,
     title: Option<String>,
     language: Option<String>,
@@ -139,6 +102,8 @@ struct Pass<'p> {
     metas_seen: u32,
     robots_meta: Vec<MetaTag>,
     refresh: Option<(u32, String)>,
+    structured_data: Vec<String>,
+    structured_bytes: usize,
     links: Vec<RawLink>,
     /// Which link the text belongs to, and that text so far.
     anchor: Option<(usize, Text)>,
@@ -157,6 +122,7 @@ impl<'p> Pass<'p> {
             text_node: String::new(),
             text_type: TextType::Data,
             in_head: true,
+            is_structured: false,
             base: None,
             title: None,
             language: None,
@@ -164,6 +130,8 @@ impl<'p> Pass<'p> {
             metas_seen: 0,
             robots_meta: Vec::new(),
             refresh: None,
+            structured_data: Vec::new(),
+            structured_bytes: 0,
             links: Vec::new(),
             anchor: None,
             text: Text::with_limit(limits.text_bytes),
@@ -226,6 +194,7 @@ impl<'p> Pass<'p> {
             self.snippet_text.break_word();
         }
         self.metas_seen += u32::from(name == META);
+        self.is_structured = false;
         if is_live {
             self.attributes(tag, placed);
         }
@@ -235,6 +204,10 @@ impl<'p> Pass<'p> {
     fn attributes(&mut self, tag: &Element<'_, '_>, name: Name) {
         match name {
             META => self.meta(tag),
+            SCRIPT => {
+                self.is_structured = attribute(tag, "type")
+                    .is_some_and(|kind| kind.trim_ascii().eq_ignore_ascii_case(JSON_LD));
+            }
             A | SVG_A => {
                 self.end_anchor();
                 if self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
@@ -356,7 +329,8 @@ impl<'p> Pass<'p> {
         self.read_to = self.read_to.max(place.end);
         // A text node comes in pieces, and a character reference can lie across two of them.
         let room = self.limits.text_bytes.saturating_mul(2);
-        if self.text_type != TextType::ScriptData && self.text_node.len() < room {
+        let is_wanted = self.text_type != TextType::ScriptData || self.is_structured;
+        if is_wanted && self.text_node.len() < room {
             self.text_node.push_str(chunk.as_str());
         }
         if chunk.last_in_text_node() {
@@ -369,6 +343,10 @@ impl<'p> Pass<'p> {
             return;
         }
         let node = std::mem::take(&mut self.text_node);
+        if self.text_type == TextType::ScriptData {
+            self.take_structured(node);
+            return;
+        }
         let text = match self.text_type {
             TextType::Data | TextType::RCData => htmlize::unescape(node.as_str()),
             TextType::PlainText
@@ -380,6 +358,16 @@ impl<'p> Pass<'p> {
         drop(text);
         self.text_node = node;
         self.text_node.clear();
+    }
+
+    /// Half a JSON text is none, so one that does not fit is left out.
+    fn take_structured(&mut self, json: String) {
+        if self.structured_bytes + json.len() > self.limits.structured_bytes {
+            self.dropped.structured_data += 1;
+        } else if !json.trim().is_empty() {
+            self.structured_bytes += json.len();
+            self.structured_data.push(json);
+        }
     }
 
     fn take_text(&mut self, text: &str) {
@@ -460,45 +448,10 @@ impl<'p> Pass<'p> {
         page.title = self.title;
         page.language = self.language;
         page.robots_meta = self.robots_meta;
+        page.structured_data = self.structured_data;
         page.text = self.text.into_string();
         page.snippet_text = self.snippet_text.into_string();
         page.dropped = self.dropped;
         page
     }
-}
-
-/// An attribute's value with its character references resolved.
-fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
-    let value = tag.get_attribute(name)?;
-    Some(match htmlize::unescape_attribute(value.as_str()) {
-        Cow::Borrowed(_) => value,
-        Cow::Owned(unescaped) => unescaped,
-    })
-}
-
-/// What follows the attributes of an end tag, quoted values minded.
-fn skip_attributes(tag: &str) -> &str {
-    let mut quote = None;
-    for (at, byte) in tag.bytes().enumerate() {
-        match quote {
-            Some(open) if byte == open => quote = None,
-            Some(_) => {}
-            None if byte == b'>' => return tag.get(at + 1..).unwrap_or_default(),
-            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
-            None => {}
-        }
-    }
-    ""
-}
-
-/// Whether a meta tag's name could be `robots` or a product token (RM-005, RFC 9309 2.2.1).
-fn may_be_for_robots(name: &str) -> bool {
-    let is_token = !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
-    is_token
-        && !NOT_FOR_ROBOTS
-            .iter()
-            .any(|other| name.eq_ignore_ascii_case(other))
 }

@@ -1,10 +1,8 @@
 //! The pass against the tree that html5ever builds: what is hidden there is never shown here.
 
+use super::*;
 use proptest::prelude::*;
 use scraper::{ElementRef, Html, Node};
-use url::Url;
-
-use super::*;
 
 /// The words outside `data-nosnippet`, by the tree.
 fn shown_in_dom(html: &str) -> Vec<String> {
