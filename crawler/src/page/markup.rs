@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use lol_html::html_content::Element;
 
-use super::names::MASKED_NOSCRIPT;
+use super::names::{MASKED_MATH, MASKED_NOSCRIPT, MASKED_SVG};
 
 /// Names of meta tags that look like product tokens and are none; leaving them out keeps room.
 const NOT_FOR_ROBOTS: [&str; 12] = [
@@ -22,24 +22,25 @@ const NOT_FOR_ROBOTS: [&str; 12] = [
     "viewport",
 ];
 
-/// `lol_html` takes `noscript` for raw text, as a browser with scripts does. Nothing here runs
-/// scripts, so its content is markup (HTML standard 13.2.6.4.7): under another name of the same
-/// length it is read as such.
-pub(super) fn mask_noscript(html: &str) -> Cow<'_, str> {
-    const NOSCRIPT: &str = "noscript";
+/// Gives two kinds of element another name of the same length, so that `lol_html` reads them as
+/// what they are here.
+///
+/// It takes the content of `noscript` for raw text, as a browser with scripts does; nothing here
+/// runs scripts, so it is markup (HTML standard 13.2.6.4.7). And it takes `<svg/>` and `<math/>`
+/// for open, and then the scripts behind them for markup.
+pub(super) fn mask_names(html: &str) -> Cow<'_, str> {
     let mut masked = String::new();
     let mut copied = 0;
     for (at, _) in html.match_indices('<') {
         let behind = html.get(at + 1..).unwrap_or_default();
-        let slash = usize::from(behind.starts_with('/'));
-        let name = at + 1 + slash..at + 1 + slash + NOSCRIPT.len();
-        let is_noscript = html
-            .get(name.clone())
-            .is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
-        if is_noscript {
-            masked.push_str(html.get(copied..name.start).unwrap_or_default());
-            masked.push_str(MASKED_NOSCRIPT);
-            copied = name.end;
+        let name = behind.strip_prefix('/').unwrap_or(behind);
+        let is_end_tag = name.len() < behind.len();
+        let counts = |mask: &&str| !is_end_tag || *mask == MASKED_NOSCRIPT;
+        if let Some(mask) = mask_of(name).filter(counts) {
+            let name_at = html.len() - name.len();
+            masked.push_str(html.get(copied..name_at).unwrap_or_default());
+            masked.push_str(mask);
+            copied = name_at + mask.len();
         }
     }
     if copied == 0 {
@@ -47,6 +48,29 @@ pub(super) fn mask_noscript(html: &str) -> Cow<'_, str> {
     }
     masked.push_str(html.get(copied..).unwrap_or_default());
     Cow::Owned(masked)
+}
+
+/// What the tag that begins here is to be called instead.
+fn mask_of(tag: &str) -> Option<&'static str> {
+    let is = |name: &str| {
+        tag.get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    if is("noscript") {
+        return Some(MASKED_NOSCRIPT);
+    }
+    let mask = if is("svg") {
+        MASKED_SVG
+    } else if is("math") {
+        MASKED_MATH
+    } else {
+        return None;
+    };
+    let rest = tag.get(mask.len()..)?;
+    let attributes = rest.split(['<', '>']).next()?;
+    let is_closed = attributes.ends_with('/') && rest.get(attributes.len()..)?.starts_with('>');
+    let is_whole_name = rest.starts_with(|c: char| c == '/' || c.is_ascii_whitespace());
+    (is_closed && is_whole_name).then_some(mask)
 }
 
 /// An attribute's value with its character references resolved.

@@ -61,7 +61,8 @@ names! {
     HTML "html" I "i" IFRAME "iframe" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
     MARQUEE "marquee" MATH "math" MENU "menu" META "meta"
     NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" OBJECT "object" OL "ol"
-    OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre" RUBY "ruby" S "s"
+    OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre"
+    RB "rb" RP "rp" RT "rt" RTC "rtc" RUBY "ruby" S "s"
     SCRIPT "script" SEARCH "search" SECTION "section" SELECT "select" SMALL "small" SOURCE "source" SPAN "span"
     STRIKE "strike" STRONG "strong" STYLE "style" SUB "sub" SUMMARY "summary" SUP "sup" SVG "svg" TABLE "table" TBODY "tbody"
     TD "td" TEMPLATE "template" TEXTAREA "textarea" TFOOT "tfoot" TH "th" THEAD "thead"
@@ -79,11 +80,15 @@ foreign_names! {
     MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
-/// What [`mask_noscript`](super::pass) makes of `noscript`.
+/// What [`mask_names`](super::markup::mask_names) makes of `noscript`.
 pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
+const EMPTY_SVG: Name = Name::of(MASKED_SVG);
+const EMPTY_MATH: Name = Name::of(MASKED_MATH);
 
-/// As long as the name it stands for, so that offsets stay.
+/// As long as the names that they stand for, so that offsets stay.
 pub(super) const MASKED_NOSCRIPT: &str = "nojscode";
+pub(super) const MASKED_SVG: &str = "svh";
+pub(super) const MASKED_MATH: &str = "mbth";
 
 impl Name {
     /// Elements that carry `data-nosnippet` (SN-001).
@@ -146,6 +151,14 @@ impl Name {
             || matches!(self, STRIKE | STRONG | TT | U)
     }
 
+    /// Elements whose end tag may be left out where another ends or begins.
+    pub(super) fn is_implied_end(self) -> bool {
+        matches!(
+            self,
+            DD | DT | LI | OPTGROUP | OPTION | P | RB | RP | RT | RTC
+        )
+    }
+
     pub(super) fn is_table_part(self) -> bool {
         matches!(
             self,
@@ -161,7 +174,7 @@ impl Name {
         ) || matches!(
             self,
             INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR
-        )
+        ) || matches!(self, EMPTY_MATH | EMPTY_SVG)
     }
 
     /// Elements of which a document has one, wherever its tags stand; not put on the stack here.

@@ -8,7 +8,7 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
-use super::markup::{attribute, mask_noscript, may_be_for_robots, skip_attributes};
+use super::markup::{attribute, mask_names, may_be_for_robots, skip_attributes};
 use super::names::{
     A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
 };
@@ -33,7 +33,7 @@ pub(super) fn scan_html(
     url: &Url,
     limits: &ScanLimits,
 ) -> Page {
-    let html = mask_noscript(html);
+    let html = mask_names(html);
     let pass = RefCell::new(Pass::new(&html, limits));
     let on_element = element!("*", |tag: &mut Element<'_, '_>| {
         pass.borrow_mut().element(tag);

@@ -6,9 +6,9 @@
 //! never less (AM-63).
 
 use super::names::{
-    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, LI, MARQUEE, MATH, NOBR,
-    NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE,
-    TFOOT, TH, THEAD, TR, UL,
+    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, HR, INPUT, KEYGEN, LI,
+    MARQUEE, MATH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE,
+    TBODY, TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TR, UL,
 };
 
 /// How deep elements are told apart; browsers stop at the same depth.
@@ -77,6 +77,11 @@ impl OpenElements {
             !tag.is_self_closing
         } else {
             if name.is_table_part() && self.table().is_none() {
+                return name;
+            }
+            if name == SELECT && self.has(SELECT) {
+                // A second one closes the first and makes no element.
+                self.end(SELECT);
                 return name;
             }
             self.close_implied(name);
@@ -182,17 +187,17 @@ impl OpenElements {
             TD | TH => self.close_to_table(|open| matches!(open, TR | TBODY | TFOOT | THEAD)),
             TR => self.close_to_table(|open| matches!(open, TBODY | TFOOT | THEAD)),
             TBODY | TFOOT | THEAD | CAPTION | COLGROUP => self.close_to_table(|_| false),
-            OPTION => self.close_current(|open| open == OPTION),
-            OPTGROUP => {
-                self.close_current(|open| open == OPTION);
-                self.close_current(|open| open == OPTGROUP);
-            }
+            TABLE => self.close_table_outside_cell(),
+            OPTION | OPTGROUP => self.close_option(name),
+            INPUT | KEYGEN | TEXTAREA => self.close_named(SELECT, Name::is_scope_boundary),
             BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
             A | NOBR => self.end_formatting(name),
             _ if name.closes_paragraph() => {
                 self.close_named(P, is_button_boundary);
                 if name.is_heading() {
                     self.close_current(Name::is_heading);
+                } else if name == HR && self.in_select() {
+                    self.close_current_while(Name::is_implied_end);
                 }
             }
             _ => {}
@@ -215,6 +220,31 @@ impl OpenElements {
         let inside = self.open.iter().skip(table + 1);
         let context = inside.take_while(|open| is_context(open.name)).count();
         self.truncate(table + 1 + context);
+    }
+
+    fn close_option(&mut self, name: Name) {
+        if self.in_select() {
+            let keeps = |open: Name| name == OPTION && open == OPTGROUP;
+            self.close_current_while(|open| open.is_implied_end() && !keeps(open));
+        } else {
+            self.close_current(|open| open == OPTION);
+        }
+    }
+
+    fn in_select(&self) -> bool {
+        let found = self.find(|open| open == SELECT, Name::is_scope_boundary);
+        found.is_some()
+    }
+
+    /// A table in a table, but in none of its cells, closes that table.
+    fn close_table_outside_cell(&mut self) {
+        let holds = |open: Name| is_table_boundary(open) || matches!(open, TD | TH | CAPTION);
+        let found = self.open.iter().rposition(|open| holds(open.name));
+        if let Some(at) = found
+            && self.open.get(at).is_some_and(|open| open.name == TABLE)
+        {
+            self.truncate(at);
+        }
     }
 
     /// Where the innermost table stands, if the point is inside one.
@@ -248,12 +278,13 @@ impl OpenElements {
         }
     }
 
-    /// A reader with scripts ends `noscript` here whatever is open in it, one without goes by the
-    /// tree: if the two differ on what is hidden, the rest of the page is.
+    /// A reader with scripts takes all up to here for text, one without for markup. The two agree
+    /// on what is hidden if that markup closes nothing outside and leaves nothing hidden open;
+    /// else the rest of the page is hidden.
     fn close_noscript(&mut self) {
-        if let Some(at) = self.find(|open| open == NOSCRIPT, |open| open == TEMPLATE) {
+        if let Some(at) = self.find(|open| open == NOSCRIPT, |_| false) {
             self.hides_rest |= self.open.iter().skip(at).any(|open| open.hides_snippet);
-            self.truncate(at);
+            self.pop_to(at);
         }
     }
 
@@ -309,7 +340,17 @@ impl OpenElements {
         None
     }
 
+    /// Closes all but the outermost `len` elements. Closing a `noscript` so, which only a reader
+    /// without scripts does, may not end what is hidden.
     fn truncate(&mut self, len: usize) {
+        if self.noscripts > 0 && self.hiding > 0 {
+            let mut closed = self.open.iter().skip(len);
+            self.hides_rest |= closed.any(|open| open.name == NOSCRIPT);
+        }
+        self.pop_to(len);
+    }
+
+    fn pop_to(&mut self, len: usize) {
         while self.open.len() > len {
             match self.open.pop() {
                 Some(closed) => self.forget(closed),

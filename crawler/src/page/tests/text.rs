@@ -211,6 +211,7 @@ fn text_is_what_a_reader_sees() {
         ),
         ("a<noscript>Please enable JavaScript</noscript>b", "ab"),
         ("a<template>x</template>b", "ab"),
+        ("a<svg class=x /><script>'<b>s</b>'</script><svg/>b", "ab"),
         ("a<!-- x -->b", "ab"),
         ("<title>t</title>a", "a"),
         ("<xmp><b></xmp>", "<b>"),
