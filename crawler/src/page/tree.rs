@@ -14,6 +14,9 @@ use super::names::{
 /// How deep elements are told apart; browsers stop at the same depth.
 const DEPTH_MAX: usize = 512;
 
+/// How many blocks the adoption agency goes through (HTML standard 13.2.6.4.7, outer loop).
+const ADOPTIONS_MAX: usize = 8;
+
 /// A start tag, so far as nesting is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartTag {
@@ -42,6 +45,8 @@ pub(super) struct OpenElements {
     silent: usize,
     templates: usize,
     noscripts: usize,
+    /// Whether a form has begun and its end tag not come.
+    has_form: bool,
     /// Set when the end of a hidden region can no longer be known.
     hides_rest: bool,
 }
@@ -79,12 +84,20 @@ impl OpenElements {
             if name.is_table_part() && self.table().is_none() {
                 return name;
             }
-            if name == SELECT && self.has(SELECT) {
+            if name == FORM && !self.in_template() {
+                // A form in a form, or after one that never ended, makes no element.
+                let has_form = std::mem::replace(&mut self.has_form, true);
+                if has_form || self.table_outside_cell().is_some() {
+                    return name;
+                }
+            }
+            if name == SELECT && self.in_select() {
                 // A second one closes the first and makes no element.
                 self.end(SELECT);
                 return name;
             }
             self.close_implied(name);
+            self.open_implied(name);
             !name.is_void() && !name.is_unstacked()
         };
         if stays_open {
@@ -141,7 +154,7 @@ impl OpenElements {
             _ if name.is_unstacked() => {}
             P => self.close_named(P, is_button_boundary),
             LI => self.close_named(LI, is_list_boundary),
-            FORM => self.take_out(FORM),
+            FORM => self.end_form(),
             TEMPLATE => self.close_named(TEMPLATE, |_| false),
             NOSCRIPT => self.close_noscript(),
             TABLE => self.close_named(TABLE, is_table_boundary),
@@ -187,7 +200,11 @@ impl OpenElements {
             TD | TH => self.close_to_table(|open| matches!(open, TR | TBODY | TFOOT | THEAD)),
             TR => self.close_to_table(|open| matches!(open, TBODY | TFOOT | THEAD)),
             TBODY | TFOOT | THEAD | CAPTION | COLGROUP => self.close_to_table(|_| false),
-            TABLE => self.close_table_outside_cell(),
+            TABLE => {
+                if let Some(at) = self.table_outside_cell() {
+                    self.truncate(at);
+                }
+            }
             OPTION | OPTGROUP => self.close_option(name),
             INPUT | KEYGEN | TEXTAREA => self.close_named(SELECT, Name::is_scope_boundary),
             BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
@@ -200,6 +217,28 @@ impl OpenElements {
                     self.close_current_while(Name::is_implied_end);
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// Opens the body and the row that a row or a cell needs and the page leaves out.
+    fn open_implied(&mut self, name: Name) {
+        let needs_row = matches!(name, TD | TH);
+        let current = self.current();
+        let mut open = |name| {
+            let hides_snippet = false;
+            self.push(Open {
+                name,
+                hides_snippet,
+            });
+        };
+        match current {
+            Some(TABLE) if needs_row => {
+                open(TBODY);
+                open(TR);
+            }
+            Some(TABLE) if name == TR => open(TBODY),
+            Some(TBODY | TFOOT | THEAD) if needs_row => open(TR),
             _ => {}
         }
     }
@@ -236,15 +275,13 @@ impl OpenElements {
         found.is_some()
     }
 
-    /// A table in a table, but in none of its cells, closes that table.
-    fn close_table_outside_cell(&mut self) {
+    /// The innermost table, if the point is in none of its cells. A table that begins there closes
+    /// it, and a form is nothing there.
+    fn table_outside_cell(&self) -> Option<usize> {
         let holds = |open: Name| is_table_boundary(open) || matches!(open, TD | TH | CAPTION);
-        let found = self.open.iter().rposition(|open| holds(open.name));
-        if let Some(at) = found
-            && self.open.get(at).is_some_and(|open| open.name == TABLE)
-        {
-            self.truncate(at);
-        }
+        let found = self.open.iter().rposition(|open| holds(open.name))?;
+        self.open.get(found).filter(|open| open.name == TABLE)?;
+        Some(found)
     }
 
     /// Where the innermost table stands, if the point is inside one.
@@ -257,8 +294,9 @@ impl OpenElements {
         Some(found)
     }
 
-    /// The adoption agency: a block inside the formatting element stays open, and so does all
-    /// that the standard would move out with it.
+    /// The adoption agency: blocks inside the formatting element stay open, what is open inside
+    /// the innermost of them is closed. Elements between those blocks stay open here, though the
+    /// standard moves the blocks out of them.
     fn end_formatting(&mut self, name: Name) {
         if !self.has(name) {
             return;
@@ -266,15 +304,18 @@ impl OpenElements {
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
             return;
         };
-        let holds_block = self
-            .open
-            .iter()
-            .skip(at + 1)
-            .any(|open| open.name.is_special());
-        if holds_block {
-            self.remove(at);
-        } else {
-            self.truncate(at);
+        let inside = self.open.iter().enumerate().skip(at + 1);
+        let blocks = inside.filter(|(_, open)| open.name.is_special());
+        let (count, innermost) =
+            blocks.fold((0, None), |(count, _), (block, _)| (count + 1, Some(block)));
+        match innermost {
+            None => self.truncate(at),
+            Some(block) => {
+                if count < ADOPTIONS_MAX {
+                    self.truncate(block + 1);
+                }
+                self.remove(at);
+            }
         }
     }
 
@@ -360,8 +401,15 @@ impl OpenElements {
     }
 
     /// `form` is taken out of the stack; what is open inside it stays.
-    fn take_out(&mut self, name: Name) {
-        if let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) {
+    fn end_form(&mut self) {
+        self.has_form = false;
+        if self
+            .find(|open| open == FORM, Name::is_scope_boundary)
+            .is_some()
+        {
+            self.close_current_while(Name::is_implied_end);
+        }
+        if let Some(at) = self.find(|open| open == FORM, Name::is_scope_boundary) {
             self.remove(at);
         }
     }
