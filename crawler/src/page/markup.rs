@@ -82,6 +82,14 @@ pub(super) fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
     })
 }
 
+/// Whether an `annotation-xml` says that it holds HTML (HTML standard 13.2.6).
+pub(super) fn holds_html(tag: &Element<'_, '_>) -> bool {
+    attribute(tag, "encoding").is_some_and(|encoding| {
+        encoding.eq_ignore_ascii_case("text/html")
+            || encoding.eq_ignore_ascii_case("application/xhtml+xml")
+    })
+}
+
 /// What follows the attributes of an end tag, quoted values minded.
 pub(super) fn skip_attributes(tag: &str) -> &str {
     let mut quote = None;

@@ -80,6 +80,9 @@ foreign_names! {
     MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
+/// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
+pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
+
 /// What [`mask_names`](super::markup::mask_names) makes of `noscript`.
 pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
 const EMPTY_SVG: Name = Name::of(MASKED_SVG);
@@ -224,10 +227,24 @@ impl Name {
         ) || self.is_integration_point()
     }
 
-    /// Foreign elements that can hold HTML. Whether `annotation-xml` is one depends on its
-    /// attributes; taken for one it ends less.
+    /// Foreign elements that can hold HTML.
     pub(super) fn is_integration_point(self) -> bool {
-        matches!(self, ANNOTATION_XML | MI | MN | MO | MS | MTEXT)
-            || matches!(self, DESC | FOREIGN_OBJECT | SVG_TITLE)
+        self.is_annotation() || self.is_math_point() || self.is_svg_point()
+    }
+
+    pub(super) fn is_annotation(self) -> bool {
+        self == ANNOTATION_XML
+    }
+
+    pub(super) fn is_math_point(self) -> bool {
+        matches!(self, MI | MN | MO | MS | MTEXT)
+    }
+
+    pub(super) fn is_svg_point(self) -> bool {
+        matches!(self, DESC | FOREIGN_OBJECT | SVG_TITLE)
+    }
+
+    pub(super) fn is_foreign_root(self) -> bool {
+        self == SVG.in_foreign() || self == MATH.in_foreign()
     }
 }

@@ -8,7 +8,7 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
-use super::markup::{attribute, mask_names, may_be_for_robots, skip_attributes};
+use super::markup::{attribute, holds_html, mask_names, may_be_for_robots, skip_attributes};
 use super::names::{
     A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
 };
@@ -187,6 +187,7 @@ impl<'p> Pass<'p> {
                 && ["color", "face", "size"]
                     .iter()
                     .any(|key| tag.has_attribute(key)),
+            is_html_annotation: name.in_foreign().is_annotation() && holds_html(tag),
             hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
         });
         if self.tree.hides_snippet() != hid && !self.tree.is_silent() {

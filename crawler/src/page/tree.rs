@@ -7,8 +7,8 @@
 
 use super::names::{
     A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, HR, INPUT, KEYGEN, LI,
-    MARQUEE, MATH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE,
-    TBODY, TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TR, UL,
+    MARQUEE, MATH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, ORDINARY_FOREIGN, P, SELECT,
+    SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TR, UL,
 };
 
 /// How deep elements are told apart; browsers stop at the same depth.
@@ -25,6 +25,8 @@ pub(super) struct StartTag {
     pub(super) is_self_closing: bool,
     /// Whether it is a `font` with an attribute that SVG does not have.
     pub(super) is_styled_font: bool,
+    /// Whether it is an `annotation-xml` that says it holds HTML.
+    pub(super) is_html_annotation: bool,
     /// Whether it carries `data-nosnippet` where that counts.
     pub(super) hides_snippet: bool,
 }
@@ -47,6 +49,8 @@ pub(super) struct OpenElements {
     noscripts: usize,
     /// Whether a form has begun and its end tag not come.
     has_form: bool,
+    /// Set when markup in `noscript` has closed what is outside it.
+    readings_differ: bool,
     /// Set when the end of a hidden region can no longer be known.
     hides_rest: bool,
 }
@@ -67,8 +71,9 @@ impl OpenElements {
         self.silent > 0
     }
 
+    /// Whether the point is inert; never said where a reader with scripts sees no template.
     pub(super) fn in_template(&self) -> bool {
-        self.templates > 0
+        self.templates > 0 && !self.readings_differ
     }
 
     pub(super) fn in_noscript(&self) -> bool {
@@ -122,7 +127,18 @@ impl OpenElements {
             self.leave_foreign();
             return tag.name;
         }
-        tag.name.in_foreign()
+        let name = tag.name.in_foreign();
+        let mut roots = self.open.iter().rev().map(|open| open.name);
+        let is_math = roots.find(|open| open.is_foreign_root()) == Some(MATH.in_foreign());
+        let is_point = match (is_math, name.is_annotation()) {
+            (true, true) => tag.is_html_annotation,
+            (true, false) => name.is_math_point(),
+            (false, _) => name.is_svg_point(),
+        };
+        if name.is_integration_point() && !is_point {
+            return ORDINARY_FOREIGN;
+        }
+        name
     }
 
     fn push(&mut self, open: Open) {
@@ -384,9 +400,12 @@ impl OpenElements {
     /// Closes all but the outermost `len` elements. Closing a `noscript` so, which only a reader
     /// without scripts does, may not end what is hidden.
     fn truncate(&mut self, len: usize) {
-        if self.noscripts > 0 && self.hiding > 0 {
+        if self.noscripts > 0 {
             let mut closed = self.open.iter().skip(len);
-            self.hides_rest |= closed.any(|open| open.name == NOSCRIPT);
+            if closed.any(|open| open.name == NOSCRIPT) {
+                self.readings_differ = true;
+                self.hides_rest |= self.hiding > 0;
+            }
         }
         self.pop_to(len);
     }
