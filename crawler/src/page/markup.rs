@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lol_html::html_content::Element;
+use lol_html::html_content::{Doctype, Element};
 
 use super::names::{MASKED_MATH, MASKED_NOSCRIPT, MASKED_SVG};
 
@@ -80,6 +80,16 @@ pub(super) fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
         Cow::Borrowed(_) => value,
         Cow::Owned(unescaped) => unescaped,
     })
+}
+
+/// Whether a doctype means the standard's own rules. Of the old ones that have a public
+/// identifier, those without a system identifier mean quirks (HTML standard 13.2.6.4.1).
+pub(super) fn has_standards_mode(doctype: &Doctype<'_>) -> bool {
+    let is_html = doctype
+        .name()
+        .is_some_and(|name| name.eq_ignore_ascii_case("html"));
+    let is_old = doctype.public_id().is_some() && doctype.system_id().is_none();
+    is_html && !is_old
 }
 
 /// Whether an `annotation-xml` says that it holds HTML (HTML standard 13.2.6).

@@ -8,7 +8,9 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
-use super::markup::{attribute, holds_html, mask_names, may_be_for_robots, skip_attributes};
+use super::markup::{
+    attribute, has_standards_mode, holds_html, mask_names, may_be_for_robots, skip_attributes,
+};
 use super::names::{
     A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
 };
@@ -51,7 +53,11 @@ pub(super) fn scan_html(
         })
         .doctype(|doctype: &mut lol_html::html_content::Doctype<'_>| {
             let place = doctype.source_location().bytes();
-            pass.borrow_mut().move_to(place.start, place.end);
+            let mut pass = pass.borrow_mut();
+            pass.move_to(place.start, place.end);
+            if has_standards_mode(doctype) {
+                pass.tree.leave_quirks_mode();
+            }
             Ok(())
         });
     // An unfinished tag is held in the parser's buffer, so the page's own size comes on top.

@@ -58,12 +58,14 @@ fn in_pass(html: &str) -> Seen {
 /// Titles are whole: one that begins in `noscript` and ends outside is a title to one reader and
 /// a `noscript` to the other, and the tokeniser takes the first reading.
 ///
+/// No `select`: there the outcome depends on reopened formatting, which the pass does not follow.
+///
 /// Every text is a word of its own and every rule has its own content, so that they can be told
 /// apart.
 fn tag_soup() -> impl Strategy<Value = String> {
     let tag = prop_oneof![
         6 => "</?(p|div|span|section|li|ul|b|i|a|h1|h2|article|form|button|dd|dt|x-y)>",
-        3 => "</?(table|tr|td|th|tbody|caption|select|option|object|template|noscript)>",
+        3 => "</?(table|tr|td|th|tbody|caption|object|template|noscript)>",
         2 => "</?(svg|math|mi|desc|foreignobject|annotation-xml|g|head|body|html)/?>",
         4 => "<(div|span|section) data-nosnippet>",
         1 => "<(br|hr|img|font color=red|frameset)>|</(br|font)>|<!-- </div> -->",
