@@ -1,7 +1,7 @@
 //! One streaming pass over a page: title, robots meta tags, links, text, and the text that a
 //! snippet may show. No DOM is built, no script runs, and every result is bounded.
 //!
-//! The markup is cut into tokens by `lol_html`; [`tree`] keeps as much of the HTML standard's tree
+//! The markup is cut into tokens by `lol_html`; the stack of open elements keeps as much of the HTML standard's tree
 //! construction as is needed to know what lies inside what. Where the two could differ from a
 //! browser's tree, the reading that shows less is taken.
 //!

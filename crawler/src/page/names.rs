@@ -83,7 +83,7 @@ foreign_names! {
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
 pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
 
-/// What [`mask_names`](super::markup::mask_names) makes of `noscript`.
+/// What `markup::mask_names` makes of `noscript`.
 pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
 const EMPTY_SVG: Name = Name::of(MASKED_SVG);
 const EMPTY_MATH: Name = Name::of(MASKED_MATH);
