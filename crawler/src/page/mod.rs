@@ -1,7 +1,7 @@
 //! One streaming pass over a page: title, robots meta tags, links, text, and the text that a
 //! snippet may show. No DOM is built, no script runs, and every result is bounded.
 //!
-//! The markup is cut into tokens by `lol_html`; [`tree`] keeps as much of the HTML standard's tree
+//! The markup is cut into tokens by `lol_html`; the stack of open elements keeps as much of the HTML standard's tree
 //! construction as is needed to know what lies inside what. Where the two could differ from a
 //! browser's tree, the reading that shows less is taken.
 //!
@@ -10,6 +10,7 @@
 //! fallback text of frames. Attributes such as `hidden` are not evaluated.
 
 mod charset;
+mod markup;
 mod media;
 mod names;
 mod pass;
@@ -18,8 +19,6 @@ mod resolve;
 mod text;
 mod tree;
 
-#[cfg(test)]
-mod dom_tests;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +42,8 @@ pub struct ScanLimits {
     pub text_bytes: usize,
     /// Bytes of [`Page::snippet_text`].
     pub snippet_bytes: usize,
+    /// Bytes of [`Page::structured_data`], all together.
+    pub structured_bytes: usize,
     /// Meta tags kept that might be rules for robots.
     pub meta_tags: usize,
     /// Bytes kept of one meta tag's content.
@@ -60,6 +61,7 @@ impl Default for ScanLimits {
             title_chars: 500,
             text_bytes: 1 << 20,
             snippet_bytes: 256 << 10,
+            structured_bytes: 256 << 10,
             meta_tags: 1_000,
             meta_content_bytes: 16 << 10,
             parser_bytes: 32 << 20,
@@ -91,6 +93,8 @@ pub struct Page {
     pub text: String,
     /// The same without what `data-nosnippet` covers (SN-001).
     pub snippet_text: String,
+    /// JSON-LD scripts, as written. `data-nosnippet` does not touch them (SN-005).
+    pub structured_data: Vec<String>,
     /// What was left out for its size.
     pub dropped: Dropped,
 }
@@ -104,6 +108,8 @@ pub struct Dropped {
     pub long_links: u32,
     /// Meta tags beyond [`ScanLimits::meta_tags`], or cut at [`ScanLimits::meta_content_bytes`].
     pub meta_tags: u32,
+    /// JSON-LD scripts that did not fit into [`ScanLimits::structured_bytes`].
+    pub structured_data: u32,
     /// Whether the text was cut.
     pub text: bool,
     /// Whether the tokeniser ran out of [`ScanLimits::parser_bytes`]; nothing behind that point
@@ -185,6 +191,7 @@ impl Page {
             links: Vec::new(),
             text: String::new(),
             snippet_text: String::new(),
+            structured_data: Vec::new(),
             dropped: Dropped::default(),
         }
     }

@@ -57,7 +57,8 @@ names! {
     HTML "html" I "i" IFRAME "iframe" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
     MARQUEE "marquee" MATH "math" MENU "menu" META "meta"
     NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" OBJECT "object" OL "ol"
-    OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre" RUBY "ruby" S "s"
+    OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre"
+    RB "rb" RP "rp" RT "rt" RTC "rtc" RUBY "ruby" S "s"
     SCRIPT "script" SEARCH "search" SECTION "section" SELECT "select" SMALL "small" SOURCE "source" SPAN "span"
     STRIKE "strike" STRONG "strong" STYLE "style" SUB "sub" SUMMARY "summary" SUP "sup" SVG "svg" TABLE "table" TBODY "tbody"
     TD "td" TEMPLATE "template" TEXTAREA "textarea" TFOOT "tfoot" TH "th" THEAD "thead"
@@ -75,11 +76,18 @@ foreign_names! {
     MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
-/// What [`mask_noscript`](super::pass) makes of `noscript`.
-pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
+/// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
+pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
 
-/// As long as the name it stands for, so that offsets stay.
+/// What `markup::mask_names` makes of `noscript`.
+pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
+const EMPTY_SVG: Name = Name::of(MASKED_SVG);
+const EMPTY_MATH: Name = Name::of(MASKED_MATH);
+
+/// As long as the names that they stand for, so that offsets stay.
 pub(super) const MASKED_NOSCRIPT: &str = "nojscode";
+pub(super) const MASKED_SVG: &str = "svh";
+pub(super) const MASKED_MATH: &str = "mbth";
 
 impl Name {
     /// Elements that carry `data-nosnippet` (SN-001).
@@ -135,14 +143,32 @@ impl Name {
             || matches!(self, STRIKE | STRONG | TT | U)
     }
 
+    /// Elements whose end tag may be left out where another ends or begins.
+    pub(super) fn is_implied_end(self) -> bool {
+        matches!(
+            self,
+            DD | DT | LI | OPTGROUP | OPTION | P | RB | RP | RT | RTC
+        )
+    }
+
     pub(super) fn is_table_part(self) -> bool {
         matches!(self, CAPTION | COLGROUP | TBODY | TD | TFOOT | TH | THEAD | TR)
     }
 
     /// Elements without content or end tag.
     pub(super) fn is_void(self) -> bool {
+<<<<<<< HEAD
         matches!(self, AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG)
             || matches!(self, INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR)
+=======
+        matches!(
+            self,
+            AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG
+        ) || matches!(
+            self,
+            INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR
+        ) || matches!(self, EMPTY_MATH | EMPTY_SVG)
+>>>>>>> page
     }
 
     /// Elements of which a document has one, wherever its tags stand; not put on the stack here.
@@ -175,10 +201,24 @@ impl Name {
             || self.is_integration_point()
     }
 
-    /// Foreign elements that can hold HTML. Whether `annotation-xml` is one depends on its
-    /// attributes; taken for one it ends less.
+    /// Foreign elements that can hold HTML.
     pub(super) fn is_integration_point(self) -> bool {
-        matches!(self, ANNOTATION_XML | MI | MN | MO | MS | MTEXT)
-            || matches!(self, DESC | FOREIGN_OBJECT | SVG_TITLE)
+        self.is_annotation() || self.is_math_point() || self.is_svg_point()
+    }
+
+    pub(super) fn is_annotation(self) -> bool {
+        self == ANNOTATION_XML
+    }
+
+    pub(super) fn is_math_point(self) -> bool {
+        matches!(self, MI | MN | MO | MS | MTEXT)
+    }
+
+    pub(super) fn is_svg_point(self) -> bool {
+        matches!(self, DESC | FOREIGN_OBJECT | SVG_TITLE)
+    }
+
+    pub(super) fn is_foreign_root(self) -> bool {
+        self == SVG.in_foreign() || self == MATH.in_foreign()
     }
 }

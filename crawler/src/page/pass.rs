@@ -8,35 +8,25 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
+use super::markup::{
+    attribute, has_standards_mode, holds_html, mask_names, may_be_for_robots, skip_attributes,
+};
 use super::names::{
-    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, MASKED_NOSCRIPT, META, Name, SVG_A, TITLE,
+    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
 };
 use super::resolve::{Resolver, only};
 use super::text::{Text, one_line};
 use super::tree::{OpenElements, StartTag};
 use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
 
+/// The media type of structured data in a script element.
+const JSON_LD: &str = "application/ld+json";
+
 /// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
 const LANGUAGE_CHARS: usize = 35;
 
 /// More canonical addresses than this cannot agree any better.
 const CANONICALS_MAX: usize = 8;
-
-/// Names of meta tags that look like product tokens and are none; leaving them out keeps room.
-const NOT_FOR_ROBOTS: [&str; 12] = [
-    "application-name",
-    "author",
-    "color-scheme",
-    "copyright",
-    "description",
-    "format-detection",
-    "generator",
-    "keywords",
-    "referrer",
-    "theme-color",
-    "title",
-    "viewport",
-];
 
 /// Reads decoded markup; `encoding` is what it was decoded from.
 pub(super) fn scan_html(
@@ -45,7 +35,7 @@ pub(super) fn scan_html(
     url: &Url,
     limits: &ScanLimits,
 ) -> Page {
-    let html = mask_noscript(html);
+    let html = mask_names(html);
     let pass = RefCell::new(Pass::new(&html, limits));
     let on_element = element!("*", |tag: &mut Element<'_, '_>| {
         pass.borrow_mut().element(tag);
@@ -63,7 +53,11 @@ pub(super) fn scan_html(
         })
         .doctype(|doctype: &mut lol_html::html_content::Doctype<'_>| {
             let place = doctype.source_location().bytes();
-            pass.borrow_mut().move_to(place.start, place.end);
+            let mut pass = pass.borrow_mut();
+            pass.move_to(place.start, place.end);
+            if has_standards_mode(doctype) {
+                pass.tree.leave_quirks_mode();
+            }
             Ok(())
         });
     // An unfinished tag is held in the parser's buffer, so the page's own size comes on top.
@@ -88,6 +82,7 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
+<<<<<<< HEAD
 /// `lol_html` takes `noscript` for raw text, as a browser with scripts does. Nothing here runs
 /// scripts, so its content is markup (HTML standard 13.2.6.4.7): under another name of the same
 /// length it is read as such.
@@ -114,6 +109,8 @@ fn mask_noscript(html: &str) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
+=======
+>>>>>>> page
 /// A link as the page has it; a later `base` can still change where it leads.
 struct RawLink {
     href: String,
@@ -131,6 +128,8 @@ struct Pass<'p> {
     text_node: String,
     text_type: TextType,
     in_head: bool,
+    /// Whether the script being read is structured data.
+    is_structured: bool,
     base: Option<String>,
     title: Option<String>,
     language: Option<String>,
@@ -138,6 +137,8 @@ struct Pass<'p> {
     metas_seen: u32,
     robots_meta: Vec<MetaTag>,
     refresh: Option<(u32, String)>,
+    structured_data: Vec<String>,
+    structured_bytes: usize,
     links: Vec<RawLink>,
     /// Which link the text belongs to, and that text so far.
     anchor: Option<(usize, Text)>,
@@ -156,6 +157,7 @@ impl<'p> Pass<'p> {
             text_node: String::new(),
             text_type: TextType::Data,
             in_head: true,
+            is_structured: false,
             base: None,
             title: None,
             language: None,
@@ -163,6 +165,8 @@ impl<'p> Pass<'p> {
             metas_seen: 0,
             robots_meta: Vec::new(),
             refresh: None,
+            structured_data: Vec::new(),
+            structured_bytes: 0,
             links: Vec::new(),
             anchor: None,
             text: Text::with_limit(limits.text_bytes),
@@ -215,7 +219,14 @@ impl<'p> Pass<'p> {
             name,
             is_self_closing: tag.is_self_closing(),
             is_styled_font: name == FONT
+<<<<<<< HEAD
                 && ["color", "face", "size"].iter().any(|key| tag.has_attribute(key)),
+=======
+                && ["color", "face", "size"]
+                    .iter()
+                    .any(|key| tag.has_attribute(key)),
+            is_html_annotation: name.in_foreign().is_annotation() && holds_html(tag),
+>>>>>>> page
             hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
         });
         if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
@@ -223,6 +234,7 @@ impl<'p> Pass<'p> {
             self.snippet_text.break_word();
         }
         self.metas_seen += u32::from(name == META);
+        self.is_structured = false;
         if is_live {
             self.attributes(tag, placed);
         }
@@ -232,6 +244,10 @@ impl<'p> Pass<'p> {
     fn attributes(&mut self, tag: &Element<'_, '_>, name: Name) {
         match name {
             META => self.meta(tag),
+            SCRIPT => {
+                self.is_structured = attribute(tag, "type")
+                    .is_some_and(|kind| kind.trim_ascii().eq_ignore_ascii_case(JSON_LD));
+            }
             A | SVG_A => {
                 self.end_anchor();
                 if self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
@@ -351,7 +367,8 @@ impl<'p> Pass<'p> {
         self.read_to = self.read_to.max(place.end);
         // A text node comes in pieces, and a character reference can lie across two of them.
         let room = self.limits.text_bytes.saturating_mul(2);
-        if self.text_type != TextType::ScriptData && self.text_node.len() < room {
+        let is_wanted = self.text_type != TextType::ScriptData || self.is_structured;
+        if is_wanted && self.text_node.len() < room {
             self.text_node.push_str(chunk.as_str());
         }
         if chunk.last_in_text_node() {
@@ -364,6 +381,10 @@ impl<'p> Pass<'p> {
             return;
         }
         let node = std::mem::take(&mut self.text_node);
+        if self.text_type == TextType::ScriptData {
+            self.take_structured(node);
+            return;
+        }
         let text = match self.text_type {
             TextType::Data | TextType::RCData => htmlize::unescape(node.as_str()),
             TextType::PlainText
@@ -375,6 +396,16 @@ impl<'p> Pass<'p> {
         drop(text);
         self.text_node = node;
         self.text_node.clear();
+    }
+
+    /// Half a JSON text is none, so one that does not fit is left out.
+    fn take_structured(&mut self, json: String) {
+        if self.structured_bytes + json.len() > self.limits.structured_bytes {
+            self.dropped.structured_data += 1;
+        } else if !json.trim().is_empty() {
+            self.structured_bytes += json.len();
+            self.structured_data.push(json);
+        }
     }
 
     fn take_text(&mut self, text: &str) {
@@ -450,12 +481,14 @@ impl<'p> Pass<'p> {
         page.title = self.title;
         page.language = self.language;
         page.robots_meta = self.robots_meta;
+        page.structured_data = self.structured_data;
         page.text = self.text.into_string();
         page.snippet_text = self.snippet_text.into_string();
         page.dropped = self.dropped;
         page
     }
 }
+<<<<<<< HEAD
 
 /// An attribute's value with its character references resolved.
 fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
@@ -487,3 +520,5 @@ fn may_be_for_robots(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
     is_token && !NOT_FOR_ROBOTS.iter().any(|other| name.eq_ignore_ascii_case(other))
 }
+=======
+>>>>>>> page

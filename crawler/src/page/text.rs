@@ -23,16 +23,16 @@ impl Text {
 
     /// Appends text in which a run of blanks means one blank.
     pub(super) fn push(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() && !self.is_cut {
-            let word = rest.trim_start_matches(is_blank);
-            if word.len() < rest.len() {
-                self.owe(Gap::Blank);
+        let mut words = text.split(is_blank);
+        if let Some(first) = words.next() {
+            self.push_word(first);
+        }
+        for word in words {
+            if self.is_cut {
+                return;
             }
-            let end = word.find(is_blank).unwrap_or(word.len());
-            let (word, behind) = word.split_at(end);
+            self.owe(Gap::Blank);
             self.push_word(word);
-            rest = behind;
         }
     }
 
@@ -61,7 +61,7 @@ impl Text {
     }
 
     fn push_word(&mut self, word: &str) {
-        if word.is_empty() {
+        if word.is_empty() || self.is_cut {
             return;
         }
         let gap = match self.pending {
@@ -89,7 +89,11 @@ fn char_boundary_at_or_before(text: &str, at: usize) -> usize {
 
 /// White space, and control characters, which no reader sees.
 fn is_blank(c: char) -> bool {
-    c.is_whitespace() || c.is_control()
+    if c.is_ascii() {
+        c <= ' ' || c == '\x7f'
+    } else {
+        c.is_whitespace() || c.is_control()
+    }
 }
 
 /// The text on one line, at most so many characters of it.

@@ -3,16 +3,19 @@
 //!
 //! The DOM is not built, so misnested formatting is not moved about as the standard does. Where
 //! that makes a difference, an element stays open here for longer: a hidden region hides more,
-//! never less (AM-63).
+//! not less (AM-63). The tests compare with html5ever's tree on random markup.
 
 use super::names::{
-    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, LI, MARQUEE, MATH, NOBR,
-    NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, P, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE,
-    TFOOT, TH, THEAD, TR, UL,
+    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, INPUT, KEYGEN, LI,
+    MARQUEE, MATH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, ORDINARY_FOREIGN, P, SELECT,
+    SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TR, UL,
 };
 
 /// How deep elements are told apart; browsers stop at the same depth.
 const DEPTH_MAX: usize = 512;
+
+/// How many blocks the adoption agency goes through (HTML standard 13.2.6.4.7, outer loop).
+const ADOPTIONS_MAX: usize = 8;
 
 /// A start tag, so far as nesting is concerned.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +25,8 @@ pub(super) struct StartTag {
     pub(super) is_self_closing: bool,
     /// Whether it is a `font` with an attribute that SVG does not have.
     pub(super) is_styled_font: bool,
+    /// Whether it is an `annotation-xml` that says it holds HTML.
+    pub(super) is_html_annotation: bool,
     /// Whether it carries `data-nosnippet` where that counts.
     pub(super) hides_snippet: bool,
 }
@@ -42,11 +47,22 @@ pub(super) struct OpenElements {
     silent: usize,
     templates: usize,
     noscripts: usize,
+    /// Whether a table closes a `p`: not so in quirks mode.
+    is_standards_mode: bool,
+    /// Whether a form has begun and its end tag not come.
+    has_form: bool,
+    /// Set when markup in `noscript` has closed what is outside it.
+    readings_differ: bool,
     /// Set when the end of a hidden region can no longer be known.
     hides_rest: bool,
 }
 
 impl OpenElements {
+    /// Takes a doctype that asks for the standard's own rules.
+    pub(super) fn leave_quirks_mode(&mut self) {
+        self.is_standards_mode = true;
+    }
+
     /// The innermost open element.
     pub(super) fn current(&self) -> Option<Name> {
         self.open.last().map(|open| open.name)
@@ -62,8 +78,9 @@ impl OpenElements {
         self.silent > 0
     }
 
+    /// Whether the point is inert; never said where a reader with scripts sees no template.
     pub(super) fn in_template(&self) -> bool {
-        self.templates > 0
+        self.templates > 0 && !self.readings_differ
     }
 
     pub(super) fn in_noscript(&self) -> bool {
@@ -79,7 +96,20 @@ impl OpenElements {
             if name.is_table_part() && self.table().is_none() {
                 return name;
             }
+            if name == FORM && !self.in_template() {
+                // A form in a form, or after one that never ended, makes no element.
+                let has_form = std::mem::replace(&mut self.has_form, true);
+                if has_form || self.table_outside_cell().is_some() {
+                    return name;
+                }
+            }
+            if name == SELECT && self.in_select() {
+                // A second one closes the first and makes no element.
+                self.end(SELECT);
+                return name;
+            }
             self.close_implied(name);
+            self.open_implied(name);
             !name.is_void() && !name.is_unstacked()
         };
         if stays_open {
@@ -97,7 +127,18 @@ impl OpenElements {
             self.leave_foreign();
             return tag.name;
         }
-        tag.name.in_foreign()
+        let name = tag.name.in_foreign();
+        let mut roots = self.open.iter().rev().map(|open| open.name);
+        let is_math = roots.find(|open| open.is_foreign_root()) == Some(MATH.in_foreign());
+        let is_point = match (is_math, name.is_annotation()) {
+            (true, true) => tag.is_html_annotation,
+            (true, false) => name.is_math_point(),
+            (false, _) => name.is_svg_point(),
+        };
+        if name.is_integration_point() && !is_point {
+            return ORDINARY_FOREIGN;
+        }
+        name
     }
 
     fn push(&mut self, open: Open) {
@@ -129,7 +170,7 @@ impl OpenElements {
             _ if name.is_unstacked() => {}
             P => self.close_named(P, is_button_boundary),
             LI => self.close_named(LI, is_list_boundary),
-            FORM => self.take_out(FORM),
+            FORM => self.end_form(),
             TEMPLATE => self.close_named(TEMPLATE, |_| false),
             NOSCRIPT => self.close_noscript(),
             TABLE => self.close_named(TABLE, is_table_boundary),
@@ -175,11 +216,16 @@ impl OpenElements {
             TD | TH => self.close_to_table(|open| matches!(open, TR | TBODY | TFOOT | THEAD)),
             TR => self.close_to_table(|open| matches!(open, TBODY | TFOOT | THEAD)),
             TBODY | TFOOT | THEAD | CAPTION | COLGROUP => self.close_to_table(|_| false),
-            OPTION => self.close_current(|open| open == OPTION),
-            OPTGROUP => {
-                self.close_current(|open| open == OPTION);
-                self.close_current(|open| open == OPTGROUP);
+            TABLE => {
+                if self.is_standards_mode {
+                    self.close_named(P, is_button_boundary);
+                }
+                if let Some(at) = self.table_outside_cell() {
+                    self.truncate(at);
+                }
             }
+            OPTION | OPTGROUP => self.close_option(name),
+            INPUT | KEYGEN | TEXTAREA => self.close_named(SELECT, Name::is_scope_boundary),
             BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
             A | NOBR => self.end_formatting(name),
             _ if name.closes_paragraph() => {
@@ -188,6 +234,28 @@ impl OpenElements {
                     self.close_current(Name::is_heading);
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// Opens the body and the row that a row or a cell needs and the page leaves out.
+    fn open_implied(&mut self, name: Name) {
+        let needs_row = matches!(name, TD | TH);
+        let current = self.current();
+        let mut open = |name| {
+            let hides_snippet = false;
+            self.push(Open {
+                name,
+                hides_snippet,
+            });
+        };
+        match current {
+            Some(TABLE) if needs_row => {
+                open(TBODY);
+                open(TR);
+            }
+            Some(TABLE) if name == TR => open(TBODY),
+            Some(TBODY | TFOOT | THEAD) if needs_row => open(TR),
             _ => {}
         }
     }
@@ -210,6 +278,29 @@ impl OpenElements {
         self.truncate(table + 1 + context);
     }
 
+    fn close_option(&mut self, name: Name) {
+        if self.in_select() {
+            let keeps = |open: Name| name == OPTION && open == OPTGROUP;
+            self.close_current_while(|open| open.is_implied_end() && !keeps(open));
+        } else {
+            self.close_current(|open| open == OPTION);
+        }
+    }
+
+    fn in_select(&self) -> bool {
+        let found = self.find(|open| open == SELECT, Name::is_scope_boundary);
+        found.is_some()
+    }
+
+    /// The innermost table, if the point is in none of its cells. A table that begins there closes
+    /// it, and a form is nothing there.
+    fn table_outside_cell(&self) -> Option<usize> {
+        let holds = |open: Name| is_table_boundary(open) || matches!(open, TD | TH | CAPTION);
+        let found = self.open.iter().rposition(|open| holds(open.name))?;
+        self.open.get(found).filter(|open| open.name == TABLE)?;
+        Some(found)
+    }
+
     /// Where the innermost table stands, if the point is inside one.
     fn table(&self) -> Option<usize> {
         let found = self.open.iter().rposition(|open| is_table_boundary(open.name))?;
@@ -217,8 +308,9 @@ impl OpenElements {
         Some(found)
     }
 
-    /// The adoption agency: a block inside the formatting element stays open, and so does all
-    /// that the standard would move out with it.
+    /// The adoption agency: blocks inside the formatting element stay open, what is open inside
+    /// the innermost of them is closed. Elements between those blocks stay open here, though the
+    /// standard moves the blocks out of them.
     fn end_formatting(&mut self, name: Name) {
         if !self.has(name) {
             return;
@@ -226,20 +318,36 @@ impl OpenElements {
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
             return;
         };
+<<<<<<< HEAD
         let holds_block = self.open.iter().skip(at + 1).any(|open| open.name.is_special());
         if holds_block {
             self.remove(at);
         } else {
             self.truncate(at);
+=======
+        let inside = self.open.iter().enumerate().skip(at + 1);
+        let blocks = inside.filter(|(_, open)| open.name.is_special());
+        let (count, innermost) =
+            blocks.fold((0, None), |(count, _), (block, _)| (count + 1, Some(block)));
+        match innermost {
+            None => self.truncate(at),
+            Some(block) => {
+                if count < ADOPTIONS_MAX {
+                    self.truncate(block + 1);
+                }
+                self.remove(at);
+            }
+>>>>>>> page
         }
     }
 
-    /// A reader with scripts ends `noscript` here whatever is open in it, one without goes by the
-    /// tree: if the two differ on what is hidden, the rest of the page is.
+    /// A reader with scripts takes all up to here for text, one without for markup. The two agree
+    /// on what is hidden if that markup closes nothing outside and leaves nothing hidden open;
+    /// else the rest of the page is hidden.
     fn close_noscript(&mut self) {
-        if let Some(at) = self.find(|open| open == NOSCRIPT, |open| open == TEMPLATE) {
+        if let Some(at) = self.find(|open| open == NOSCRIPT, |_| false) {
             self.hides_rest |= self.open.iter().skip(at).any(|open| open.hides_snippet);
-            self.truncate(at);
+            self.pop_to(at);
         }
     }
 
@@ -295,7 +403,20 @@ impl OpenElements {
         None
     }
 
+    /// Closes all but the outermost `len` elements. Closing a `noscript` so, which only a reader
+    /// without scripts does, may not end what is hidden.
     fn truncate(&mut self, len: usize) {
+        if self.noscripts > 0 {
+            let mut closed = self.open.iter().skip(len);
+            if closed.any(|open| open.name == NOSCRIPT) {
+                self.readings_differ = true;
+                self.hides_rest |= self.hiding > 0;
+            }
+        }
+        self.pop_to(len);
+    }
+
+    fn pop_to(&mut self, len: usize) {
         while self.open.len() > len {
             match self.open.pop() {
                 Some(closed) => self.forget(closed),
@@ -305,8 +426,15 @@ impl OpenElements {
     }
 
     /// `form` is taken out of the stack; what is open inside it stays.
-    fn take_out(&mut self, name: Name) {
-        if let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) {
+    fn end_form(&mut self) {
+        self.has_form = false;
+        if self
+            .find(|open| open == FORM, Name::is_scope_boundary)
+            .is_some()
+        {
+            self.close_current_while(Name::is_implied_end);
+        }
+        if let Some(at) = self.find(|open| open == FORM, Name::is_scope_boundary) {
             self.remove(at);
         }
     }
