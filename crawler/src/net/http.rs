@@ -35,6 +35,9 @@ use crate::clock::Clock;
 const OTHER_BODY_BYTES: usize = 64 * 1024;
 /// Hosts that are remembered to have left HTTP/2.
 const HTTP1_HOSTS: usize = 10_000;
+/// A deadline for limits that are too long to have one.
+const FAR: Duration = Duration::from_secs(365 * 86_400);
+
 /// Requests over real sockets. Cheap to clone; clones share connections.
 #[derive(Clone)]
 pub struct HttpTransport(Arc<Inner>);
@@ -201,7 +204,7 @@ impl HttpTransport {
         start: Instant,
     ) -> Result<(Response<Incoming>, Duration), FetchErrorKind> {
         let limits = &terms.limits;
-        let whole = start + limits.whole;
+        let whole = deadline_of(start, limits.whole);
         let late = |limit: FetchErrorKind, deadline| {
             if deadline < whole { limit } else { FetchErrorKind::Timeout(limits.whole) }
         };
@@ -210,7 +213,7 @@ impl HttpTransport {
             Versions::Any => self.0.clients.any_version.request(request),
             Versions::Http1 => self.0.clients.http1_only.request(request),
         });
-        let deadline = whole.min(start + limits.connect);
+        let deadline = whole.min(deadline_of(start, limits.connect));
         let opening = async {
             tokio::select! {
                 biased;
@@ -225,7 +228,7 @@ impl HttpTransport {
         let response = match early {
             Some(response) => response,
             None => {
-                let deadline = whole.min(connected + limits.first_byte);
+                let deadline = whole.min(deadline_of(connected, limits.first_byte));
                 timeout_at(deadline, response).await.map_err(|_| {
                     late(FetchErrorKind::FirstByteTimeout(limits.first_byte), deadline)
                 })?
@@ -298,7 +301,7 @@ async fn receive(
     let bounds = BodyLimits {
         bytes: limits.body_bytes.min(most),
         expansion_ratio: limits.expansion_ratio,
-        deadline: start + limits.whole,
+        deadline: deadline_of(start, limits.whole),
     };
     let body = match codings {
         Ok(codings) => collect(body, &codings, bounds).await,
@@ -316,6 +319,10 @@ async fn receive(
         }
         Ok(_) | Err(_) => body,
     }
+}
+
+fn deadline_of(start: Instant, limit: Duration) -> Instant {
+    start + limit.min(FAR)
 }
 
 /// The URL as a request names it: no fragment, no user name, no password.

@@ -43,7 +43,8 @@ pub struct HttpConfig {
     pub header_bytes: usize,
     /// Lines of a response head.
     pub header_lines: usize,
-    /// Idle connections that are kept for one origin.
+    /// Idle connections that are kept for one origin; all together are bounded by how many
+    /// origins are asked within `idle_for`.
     pub idle_per_origin: usize,
     /// How long an idle connection is kept.
     pub idle_for: Duration,

@@ -43,6 +43,23 @@ async fn a_request_says_who_asks_and_no_more() {
 }
 
 #[tokio::test]
+async fn limits_may_be_as_long_as_they_like() {
+    let server = Server::start(Manner::Say(OK.to_vec())).await;
+    let limits = Limits {
+        connect: Duration::MAX,
+        first_byte: Duration::MAX,
+        whole: Duration::MAX,
+        body_bytes: usize::MAX,
+        expansion_ratio: u32::MAX,
+    };
+    let terms = Terms {
+        limits,
+        ..Terms::default()
+    };
+    assert_eq!(get(&server.url(), &terms).await.unwrap().body, "ok");
+}
+
+#[tokio::test]
 async fn redirects_and_cookies_are_left_to_others() {
     let moved =
         b"HTTP/1.1 302 Found\r\nLocation: /next\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n";
