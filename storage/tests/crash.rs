@@ -18,6 +18,8 @@ use url::Url;
 const DIR: &str = "COMITY_CRASH_DIR";
 const ENGINE: &str = "COMITY_CRASH_ENGINE";
 const RUN: &str = "COMITY_CRASH_RUN";
+/// How often the URL is repeated in a visit's payload.
+const PAYLOAD: &str = "COMITY_CRASH_PAYLOAD";
 
 const KILLS: u32 = 6;
 const TTL: Duration = Duration::from_secs(600);
@@ -46,6 +48,7 @@ fn tell(kind: char, url: &str) {
 /// What the child does until it is killed: pushes, visits, and tells what was acknowledged.
 async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError> {
     let now = time_of(run);
+    let payload = std::env::var(PAYLOAD).map_or(50, |times| times.parse().unwrap());
     for step in 0..100_000 {
         let urls: Vec<_> =
             (0..5).map(|n| format!("https://s{n}.example/{run}/{task}/{step}")).collect();
@@ -59,7 +62,7 @@ async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError>
                 next: None,
                 priority: 0,
                 found: vec![link(&format!("{}/found", page.url), now)],
-                sink: Some(page.url.as_str().as_bytes().repeat(50)),
+                sink: Some(page.url.as_str().as_bytes().repeat(payload)),
                 index_review: Review::Unchanged,
             });
             let report = SiteReport {
@@ -175,11 +178,11 @@ async fn survives(kind: EngineKind) {
 
 /// A limit on the size of files stands for the full disk: a write past it fails as one would there.
 #[cfg(unix)]
-async fn stops_on_a_full_disk(kind: EngineKind) {
+async fn stops_on_a_full_disk(kind: EngineKind, payload: u32, said: &str) {
     let dir = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
     shell.arg("-c").arg("trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\"");
-    shell.arg(std::env::current_exe().unwrap());
+    shell.arg(std::env::current_exe().unwrap()).env(PAYLOAD, payload.to_string());
     let mut child = spawn(&mut shell, dir.path(), kind, 0);
     let lines: Vec<_> =
         BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
@@ -189,7 +192,10 @@ async fn stops_on_a_full_disk(kind: EngineKind) {
     assert!(told.len() > 100, "{} lines", told.len());
     let errors: Vec<_> = of('E').collect();
     assert_eq!(errors.len(), 4, "each task and the close are told: {errors:?}");
-    assert!(errors[3].starts_with("E nothing was stored, and nothing more will be"), "{errors:?}");
+    for error in &errors {
+        assert!(error.starts_with("E nothing was stored, and nothing more will be"), "{error}");
+        assert!(error.contains(said), "{error}");
+    }
     assert_eq!(of('D').count(), 1, "it ends by itself");
     let store = check(dir.path(), kind, 1, &told).await;
     let more = store.push(vec![link("https://more.example/", time_of(1))]).await.unwrap();
@@ -199,13 +205,15 @@ async fn stops_on_a_full_disk(kind: EngineKind) {
 #[cfg(unix)]
 #[tokio::test]
 async fn sled_stops_on_a_full_disk() {
-    stops_on_a_full_disk(EngineKind::Sled).await;
+    stops_on_a_full_disk(EngineKind::Sled, 0, "sled could not").await;
+    stops_on_a_full_disk(EngineKind::Sled, 500, "could not write to the spool").await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn redb_stops_on_a_full_disk() {
-    stops_on_a_full_disk(EngineKind::Redb).await;
+    stops_on_a_full_disk(EngineKind::Redb, 0, "redb could not").await;
+    stops_on_a_full_disk(EngineKind::Redb, 500, "could not write to the spool").await;
 }
 
 #[tokio::test]

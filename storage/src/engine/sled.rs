@@ -6,7 +6,9 @@
 //! several trees in one transaction cost a third more; a flush does not sync
 //! (`sled_fsync` mends it).
 
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Batch, EachRow, Engine, EngineError, guarded, sled_fsync};
 
@@ -15,14 +17,38 @@ const NAME: &str = "sled";
 /// Garbage is collected only while the background flusher runs.
 const FLUSH_EVERY_MS: u64 = 500;
 
+/// How long sled may take to let go of its files: five seconds.
+const RELEASE_TRIES: u32 = 5_000;
+const RELEASE_PAUSE: Duration = Duration::from_millis(1);
+
 /// Memory of 0.34.7, measured: so many bytes a known URL, twice the cache, and a base.
 const MEMORY_PER_PAGE: u64 = 90;
 const BASE_MEMORY: u64 = 100 << 20;
 
 /// A store in a sled directory.
 pub struct SledEngine {
+    /// Dropped first; then it is waited for.
     db: sled::Db,
     cache_bytes: u64,
+    _release: Release,
+}
+
+/// Waits, when it is dropped, until sled has let go of its files: tasks of its thread pool keep
+/// them, and the lock, for a moment longer than the `Db` lives.
+struct Release {
+    file: PathBuf,
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        for _ in 0..RELEASE_TRIES {
+            match File::open(&self.file).map(|file| file.try_lock()) {
+                Ok(Err(TryLockError::WouldBlock)) => std::thread::sleep(RELEASE_PAUSE),
+                Ok(Ok(()) | Err(TryLockError::Error(_))) | Err(_) => return,
+            }
+        }
+        tracing::warn!("sled still holds {}", self.file.display());
+    }
 }
 
 impl SledEngine {
@@ -39,7 +65,7 @@ impl SledEngine {
                 .use_compression(false)
                 .open()
                 .map_err(|e| failed("open the store", &e))?;
-            Ok(Self { db, cache_bytes })
+            Ok(Self { db, cache_bytes, _release: Release { file: dir.join("db") } })
         })
     }
 
