@@ -1,0 +1,267 @@
+//! Page records.
+
+use comity_compliance::Timestamp;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::{VERSION, cut, cut_code, cut_text};
+use crate::key::{PageKey, Place, due_moment};
+use crate::page::{DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Via};
+use crate::store::StoreError;
+
+const MAX_DIRECTIVES: usize = 64;
+
+/// `p|site8|url8`
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct PageRow {
+    /// First, so that it can be read without the rest.
+    pub(crate) url: String,
+    pub(crate) depth: u16,
+    pub(crate) hops: u8,
+    via: ViaRow,
+    from: FromRow,
+    found_at: i64,
+    pub(crate) attempts: u32,
+    pub(crate) fetches: u32,
+    pub(crate) last: Option<(i64, OutcomeRow)>,
+    pub(crate) earlier: Option<(i64, FetchedRow)>,
+    pub(crate) place: Option<Place>,
+    pub(crate) noted: Option<String>,
+    /// The due second of its `i|` row.
+    pub(crate) review: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+enum ViaRow {
+    Seed,
+    Link,
+    Redirect,
+    Refresh,
+    Canonical,
+    Sitemap,
+}
+
+/// What named a page. A page of the store is not written out again.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum FromRow {
+    Nothing,
+    Page { site: u64, slot: u64 },
+    Url(String),
+}
+
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum OutcomeRow {
+    Fetched(FetchedRow),
+    Redirected { status: u16, to: String },
+    Refused { code: String, evidence: Option<String> },
+    Failed { code: String, detail: String },
+}
+
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct FetchedRow {
+    status: u16,
+    bytes: u64,
+    truncated: bool,
+    content_hash: u64,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    directives: Vec<(String, String, Option<String>)>,
+    publication: String,
+    title: Option<String>,
+}
+
+/// Where and how a page was found; what a [`PageRow`] starts with.
+pub(crate) struct Origins {
+    pub(crate) depth: u16,
+    pub(crate) hops: u8,
+    pub(crate) via: Via,
+    pub(crate) from: FromRow,
+    pub(crate) at: Timestamp,
+}
+
+impl PageRow {
+    /// The URL of a record, without reading the rest.
+    pub(crate) fn url_of(bytes: &[u8]) -> Option<&str> {
+        let (&VERSION, fields) = bytes.split_first()? else { return None };
+        postcard::take_from_bytes::<&str>(fields).ok().map(|(url, _)| url)
+    }
+
+    pub(crate) fn new(url: &Url, origins: Origins) -> Self {
+        let mut row = Self {
+            url: url.as_str().to_owned(),
+            depth: 0,
+            hops: 0,
+            via: ViaRow::Seed,
+            from: FromRow::Nothing,
+            found_at: 0,
+            attempts: 0,
+            fetches: 0,
+            last: None,
+            earlier: None,
+            place: None,
+            noted: None,
+            review: None,
+        };
+        row.set_origins(origins);
+        row
+    }
+
+    pub(crate) fn set_origins(&mut self, origins: Origins) {
+        self.depth = origins.depth;
+        self.hops = origins.hops;
+        self.via = ViaRow::from(origins.via);
+        self.from = origins.from;
+        self.found_at = origins.at.as_millis();
+    }
+
+    /// What named the page, if it is a page of the store.
+    pub(crate) fn named_by(&self) -> Option<PageKey> {
+        match self.from {
+            FromRow::Page { site, slot } => Some(PageKey { site, slot }),
+            FromRow::Nothing | FromRow::Url(_) => None,
+        }
+    }
+
+    /// Takes in how a visit ended; [`Outcome::Noted`] is not one.
+    pub(crate) fn visited(&mut self, at: Timestamp, outcome: OutcomeRow) {
+        if let Some((at, OutcomeRow::Fetched(fetched))) = self.last.take() {
+            self.earlier = Some((at, fetched));
+        }
+        match &outcome {
+            OutcomeRow::Fetched(_) => {
+                self.fetches = self.fetches.saturating_add(1);
+                self.attempts = 0;
+                self.earlier = None;
+            }
+            OutcomeRow::Failed { .. } => self.attempts = self.attempts.saturating_add(1),
+            OutcomeRow::Redirected { .. } | OutcomeRow::Refused { .. } => self.attempts = 0,
+        }
+        self.last = Some((at.as_millis(), outcome));
+        self.noted = None;
+    }
+
+    /// The record as the crawler sees it; `from` is the URL of [`PageRow::named_by`].
+    pub(crate) fn into_record(self, from: Option<String>) -> Result<PageRecord, StoreError> {
+        let from = match self.from {
+            FromRow::Nothing => None,
+            FromRow::Page { .. } => from,
+            FromRow::Url(url) => Some(url),
+        };
+        let last = match self.last {
+            Some((at, outcome)) => Some((Timestamp::from_millis(at), outcome.into_outcome()?)),
+            None => None,
+        };
+        Ok(PageRecord {
+            url: parse_url(&self.url)?,
+            depth: self.depth,
+            hops: self.hops,
+            via: self.via.into(),
+            from: from.map(|url| parse_url(&url)).transpose()?,
+            found_at: Timestamp::from_millis(self.found_at),
+            attempts: self.attempts,
+            fetches: self.fetches,
+            last,
+            earlier: self.earlier.map(|(at, row)| (Timestamp::from_millis(at), row.into())),
+            due: self.place.map(|place| due_moment(place.due)),
+            priority: self.place.map_or(0, |place| place.priority),
+            noted: self.noted,
+            review: self.review.map(due_moment),
+        })
+    }
+}
+
+fn parse_url(url: &str) -> Result<Url, StoreError> {
+    Url::parse(url).map_err(|_| StoreError::Damaged { what: format!("\"{url}\" stands for a URL") })
+}
+
+impl OutcomeRow {
+    /// None for [`Outcome::Noted`].
+    pub(crate) fn of(outcome: Outcome) -> Result<Self, String> {
+        Ok(match outcome {
+            Outcome::Fetched(fetched) => Self::Fetched(fetched.into()),
+            Outcome::Redirected { status, to } => {
+                Self::Redirected { status, to: cut(to.into(), MAX_URL_BYTES) }
+            }
+            Outcome::Refused { code, evidence } => {
+                Self::Refused { code: cut_code(code), evidence: evidence.map(cut_text) }
+            }
+            Outcome::Failed { code, detail } => {
+                Self::Failed { code: cut_code(code), detail: cut_text(detail) }
+            }
+            Outcome::Noted { reason } => return Err(cut_code(reason)),
+        })
+    }
+
+    fn into_outcome(self) -> Result<Outcome, StoreError> {
+        Ok(match self {
+            Self::Fetched(fetched) => Outcome::Fetched(fetched.into()),
+            Self::Redirected { status, to } => Outcome::Redirected { status, to: parse_url(&to)? },
+            Self::Refused { code, evidence } => Outcome::Refused { code, evidence },
+            Self::Failed { code, detail } => Outcome::Failed { code, detail },
+        })
+    }
+}
+
+impl From<Fetched> for FetchedRow {
+    fn from(fetched: Fetched) -> Self {
+        let directives = fetched.directives.into_iter().take(MAX_DIRECTIVES);
+        Self {
+            status: fetched.status,
+            bytes: fetched.bytes,
+            truncated: fetched.truncated,
+            content_hash: fetched.content_hash,
+            etag: fetched.etag.map(cut_text),
+            last_modified: fetched.last_modified.map(cut_text),
+            directives: directives
+                .map(|note| (cut_text(note.rule), cut_text(note.source), note.agent.map(cut_text)))
+                .collect(),
+            publication: cut_text(fetched.publication),
+            title: fetched.title.map(cut_text),
+        }
+    }
+}
+
+impl From<FetchedRow> for Fetched {
+    fn from(row: FetchedRow) -> Self {
+        let directives = row.directives.into_iter();
+        Self {
+            status: row.status,
+            bytes: row.bytes,
+            truncated: row.truncated,
+            content_hash: row.content_hash,
+            etag: row.etag,
+            last_modified: row.last_modified,
+            directives: directives
+                .map(|(rule, source, agent)| DirectiveNote { rule, source, agent })
+                .collect(),
+            publication: row.publication,
+            title: row.title,
+        }
+    }
+}
+
+impl From<Via> for ViaRow {
+    fn from(via: Via) -> Self {
+        match via {
+            Via::Seed => Self::Seed,
+            Via::Link => Self::Link,
+            Via::Redirect => Self::Redirect,
+            Via::Refresh => Self::Refresh,
+            Via::Canonical => Self::Canonical,
+            Via::Sitemap => Self::Sitemap,
+        }
+    }
+}
+
+impl From<ViaRow> for Via {
+    fn from(via: ViaRow) -> Self {
+        match via {
+            ViaRow::Seed => Self::Seed,
+            ViaRow::Link => Self::Link,
+            ViaRow::Redirect => Self::Redirect,
+            ViaRow::Refresh => Self::Refresh,
+            ViaRow::Canonical => Self::Canonical,
+            ViaRow::Sitemap => Self::Sitemap,
+        }
+    }
+}
