@@ -291,23 +291,10 @@ type Harm = (&'static str, fn(&Path));
 
 #[test]
 fn a_damaged_index_is_an_error_and_never_an_empty_one() {
-<<<<<<< HEAD
-    let harms: [(&str, fn(&Path)); 4] = [
+    let harms: [Harm; 4] = [
         ("meta.json emptied", |dir| std::fs::write(dir.join("meta.json"), "").unwrap()),
         ("meta.json is not JSON", |dir| std::fs::write(dir.join("meta.json"), "{oops").unwrap()),
         ("meta.json gone", |dir| std::fs::remove_file(dir.join("meta.json")).unwrap()),
-=======
-    let harms: [Harm; 4] = [
-        ("meta.json emptied", |dir| {
-            std::fs::write(dir.join("meta.json"), "").unwrap()
-        }),
-        ("meta.json is not JSON", |dir| {
-            std::fs::write(dir.join("meta.json"), "{oops").unwrap()
-        }),
-        ("meta.json gone", |dir| {
-            std::fs::remove_file(dir.join("meta.json")).unwrap()
-        }),
->>>>>>> page
         ("segments gone", |dir| {
             for entry in std::fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();

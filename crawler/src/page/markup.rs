@@ -52,10 +52,8 @@ pub(super) fn mask_names(html: &str) -> Cow<'_, str> {
 
 /// What the tag that begins here is to be called instead.
 fn mask_of(tag: &str) -> Option<&'static str> {
-    let is = |name: &str| {
-        tag.get(..name.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(name))
-    };
+    let is =
+        |name: &str| tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     if is("noscript") {
         return Some(MASKED_NOSCRIPT);
     }
@@ -85,9 +83,7 @@ pub(super) fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
 /// Whether a doctype means the standard's own rules. Of the old ones that have a public
 /// identifier, those without a system identifier mean quirks (HTML standard 13.2.6.4.1).
 pub(super) fn has_standards_mode(doctype: &Doctype<'_>) -> bool {
-    let is_html = doctype
-        .name()
-        .is_some_and(|name| name.eq_ignore_ascii_case("html"));
+    let is_html = doctype.name().is_some_and(|name| name.eq_ignore_ascii_case("html"));
     let is_old = doctype.public_id().is_some() && doctype.system_id().is_none();
     is_html && !is_old
 }
@@ -118,11 +114,6 @@ pub(super) fn skip_attributes(tag: &str) -> &str {
 /// Whether a meta tag's name could be `robots` or a product token (RM-005, RFC 9309 2.2.1).
 pub(super) fn may_be_for_robots(name: &str) -> bool {
     let is_token = !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
-    is_token
-        && !NOT_FOR_ROBOTS
-            .iter()
-            .any(|other| name.eq_ignore_ascii_case(other))
+        && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
+    is_token && !NOT_FOR_ROBOTS.iter().any(|other| name.eq_ignore_ascii_case(other))
 }

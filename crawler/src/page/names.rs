@@ -145,10 +145,7 @@ impl Name {
 
     /// Elements whose end tag may be left out where another ends or begins.
     pub(super) fn is_implied_end(self) -> bool {
-        matches!(
-            self,
-            DD | DT | LI | OPTGROUP | OPTION | P | RB | RP | RT | RTC
-        )
+        matches!(self, DD | DT | LI | OPTGROUP | OPTION | P | RB | RP | RT | RTC)
     }
 
     pub(super) fn is_table_part(self) -> bool {
@@ -157,18 +154,9 @@ impl Name {
 
     /// Elements without content or end tag.
     pub(super) fn is_void(self) -> bool {
-<<<<<<< HEAD
         matches!(self, AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG)
             || matches!(self, INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR)
-=======
-        matches!(
-            self,
-            AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG
-        ) || matches!(
-            self,
-            INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR
-        ) || matches!(self, EMPTY_MATH | EMPTY_SVG)
->>>>>>> page
+            || matches!(self, EMPTY_MATH | EMPTY_SVG)
     }
 
     /// Elements of which a document has one, wherever its tags stand; not put on the stack here.

@@ -82,35 +82,6 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
-<<<<<<< HEAD
-/// `lol_html` takes `noscript` for raw text, as a browser with scripts does. Nothing here runs
-/// scripts, so its content is markup (HTML standard 13.2.6.4.7): under another name of the same
-/// length it is read as such.
-fn mask_noscript(html: &str) -> Cow<'_, str> {
-    const NOSCRIPT: &str = "noscript";
-    let mut masked = String::new();
-    let mut copied = 0;
-    for (at, _) in html.match_indices('<') {
-        let behind = html.get(at + 1..).unwrap_or_default();
-        let slash = usize::from(behind.starts_with('/'));
-        let name = at + 1 + slash..at + 1 + slash + NOSCRIPT.len();
-        let is_noscript =
-            html.get(name.clone()).is_some_and(|name| name.eq_ignore_ascii_case(NOSCRIPT));
-        if is_noscript {
-            masked.push_str(html.get(copied..name.start).unwrap_or_default());
-            masked.push_str(MASKED_NOSCRIPT);
-            copied = name.end;
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(html);
-    }
-    masked.push_str(html.get(copied..).unwrap_or_default());
-    Cow::Owned(masked)
-}
-
-=======
->>>>>>> page
 /// A link as the page has it; a later `base` can still change where it leads.
 struct RawLink {
     href: String,
@@ -219,14 +190,8 @@ impl<'p> Pass<'p> {
             name,
             is_self_closing: tag.is_self_closing(),
             is_styled_font: name == FONT
-<<<<<<< HEAD
                 && ["color", "face", "size"].iter().any(|key| tag.has_attribute(key)),
-=======
-                && ["color", "face", "size"]
-                    .iter()
-                    .any(|key| tag.has_attribute(key)),
             is_html_annotation: name.in_foreign().is_annotation() && holds_html(tag),
->>>>>>> page
             hides_snippet: name.may_hide_snippet() && tag.has_attribute("data-nosnippet"),
         });
         if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
@@ -488,37 +453,3 @@ impl<'p> Pass<'p> {
         page
     }
 }
-<<<<<<< HEAD
-
-/// An attribute's value with its character references resolved.
-fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
-    let value = tag.get_attribute(name)?;
-    Some(match htmlize::unescape_attribute(value.as_str()) {
-        Cow::Borrowed(_) => value,
-        Cow::Owned(unescaped) => unescaped,
-    })
-}
-
-/// What follows the attributes of an end tag, quoted values minded.
-fn skip_attributes(tag: &str) -> &str {
-    let mut quote = None;
-    for (at, byte) in tag.bytes().enumerate() {
-        match quote {
-            Some(open) if byte == open => quote = None,
-            Some(_) => {}
-            None if byte == b'>' => return tag.get(at + 1..).unwrap_or_default(),
-            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
-            None => {}
-        }
-    }
-    ""
-}
-
-/// Whether a meta tag's name could be `robots` or a product token (RM-005, RFC 9309 2.2.1).
-fn may_be_for_robots(name: &str) -> bool {
-    let is_token = !name.is_empty()
-        && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
-    is_token && !NOT_FOR_ROBOTS.iter().any(|other| name.eq_ignore_ascii_case(other))
-}
-=======
->>>>>>> page

@@ -89,11 +89,7 @@ fn char_boundary_at_or_before(text: &str, at: usize) -> usize {
 
 /// White space, and control characters, which no reader sees.
 fn is_blank(c: char) -> bool {
-    if c.is_ascii() {
-        c <= ' ' || c == '\x7f'
-    } else {
-        c.is_whitespace() || c.is_control()
-    }
+    if c.is_ascii() { c <= ' ' || c == '\x7f' } else { c.is_whitespace() || c.is_control() }
 }
 
 /// The text on one line, at most so many characters of it.

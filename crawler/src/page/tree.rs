@@ -244,10 +244,7 @@ impl OpenElements {
         let current = self.current();
         let mut open = |name| {
             let hides_snippet = false;
-            self.push(Open {
-                name,
-                hides_snippet,
-            });
+            self.push(Open { name, hides_snippet });
         };
         match current {
             Some(TABLE) if needs_row => {
@@ -318,13 +315,6 @@ impl OpenElements {
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
             return;
         };
-<<<<<<< HEAD
-        let holds_block = self.open.iter().skip(at + 1).any(|open| open.name.is_special());
-        if holds_block {
-            self.remove(at);
-        } else {
-            self.truncate(at);
-=======
         let inside = self.open.iter().enumerate().skip(at + 1);
         let blocks = inside.filter(|(_, open)| open.name.is_special());
         let (count, innermost) =
@@ -337,7 +327,6 @@ impl OpenElements {
                 }
                 self.remove(at);
             }
->>>>>>> page
         }
     }
 
@@ -428,10 +417,7 @@ impl OpenElements {
     /// `form` is taken out of the stack; what is open inside it stays.
     fn end_form(&mut self) {
         self.has_form = false;
-        if self
-            .find(|open| open == FORM, Name::is_scope_boundary)
-            .is_some()
-        {
+        if self.find(|open| open == FORM, Name::is_scope_boundary).is_some() {
             self.close_current_while(Name::is_implied_end);
         }
         if let Some(at) = self.find(|open| open == FORM, Name::is_scope_boundary) {

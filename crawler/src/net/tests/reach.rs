@@ -52,10 +52,7 @@ async fn limits_may_be_as_long_as_they_like() {
         body_bytes: usize::MAX,
         expansion_ratio: u32::MAX,
     };
-    let terms = Terms {
-        limits,
-        ..Terms::default()
-    };
+    let terms = Terms { limits, ..Terms::default() };
     assert_eq!(get(&server.url(), &terms).await.unwrap().body, "ok");
 }
 

@@ -10,11 +10,8 @@ fn character_sets() {
         b"--><meta charset=\"windows-1251\"><title>\xcc\xe8\xf0</title>",
     ]
     .concat();
-    let beyond = [
-        &[b' '; 1_024],
-        b"<meta charset=windows-1251><title>e</title>".as_slice(),
-    ]
-    .concat();
+    let beyond =
+        [&[b' '; 1_024], b"<meta charset=windows-1251><title>e</title>".as_slice()].concat();
     let utf16 = |bom: &[u8], encode: fn(u16) -> [u8; 2]| {
         let units = "<title>é✓</title>".encode_utf16().flat_map(encode);
         [bom, &units.collect::<Vec<_>>()].concat()
@@ -60,11 +57,7 @@ fn character_sets() {
     for (content_type, body, charset, title) in cases {
         let page = scan(body, content_type, &page_url(), &ScanLimits::default());
         let shown = String::from_utf8_lossy(body);
-        assert_eq!(
-            (page.charset, page.title.as_deref()),
-            (charset, Some(title)),
-            "{shown}"
-        );
+        assert_eq!((page.charset, page.title.as_deref()), (charset, Some(title)), "{shown}");
     }
 }
 
@@ -81,18 +74,8 @@ fn bad_bytes_do_no_harm() {
 fn kinds_of_body() {
     let cases: [(Option<&str>, &[u8], PageKind, &str); 10] = [
         (Some("TEXT/HTML"), b"<p>a", PageKind::Html, "a"),
-        (
-            Some("application/xhtml+xml; charset=utf-8"),
-            b"<p>a</p>",
-            PageKind::Html,
-            "a",
-        ),
-        (
-            Some("text/plain"),
-            b" <p>a \n\n b&amp;",
-            PageKind::PlainText,
-            "<p>a\nb&amp;",
-        ),
+        (Some("application/xhtml+xml; charset=utf-8"), b"<p>a</p>", PageKind::Html, "a"),
+        (Some("text/plain"), b" <p>a \n\n b&amp;", PageKind::PlainText, "<p>a\nb&amp;"),
         (Some("application/pdf"), b"%PDF <p>a", PageKind::Other, ""),
         (Some("application/json"), b"{}", PageKind::Other, ""),
         (None, b" <p>a", PageKind::Html, "a"),
@@ -103,10 +86,6 @@ fn kinds_of_body() {
     ];
     for (content_type, body, kind, text) in cases {
         let page = scan(body, content_type, &page_url(), &ScanLimits::default());
-        assert_eq!(
-            (page.kind, page.text.as_str()),
-            (kind, text),
-            "{content_type:?}"
-        );
+        assert_eq!((page.kind, page.text.as_str()), (kind, text), "{content_type:?}");
     }
 }

@@ -25,15 +25,13 @@ fn in_dom(html: &str) -> Seen {
                     && element.value().attr("data-nosnippet").is_some()
             });
             if !is_hidden {
-                seen.shown
-                    .extend(text.split_whitespace().map(str::to_owned));
+                seen.shown.extend(text.split_whitespace().map(str::to_owned));
             }
         } else if let Node::Element(element) = node.value()
             && element.name() == "meta"
             && !around.any(|element| element.value().name() == "template")
         {
-            seen.rules
-                .extend(element.attr("content").map(str::to_owned));
+            seen.rules.extend(element.attr("content").map(str::to_owned));
         }
     }
     seen
@@ -42,16 +40,8 @@ fn in_dom(html: &str) -> Seen {
 fn in_pass(html: &str) -> Seen {
     let page = scan_html(html);
     Seen {
-        shown: page
-            .snippet_text
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect(),
-        rules: page
-            .robots_meta
-            .into_iter()
-            .map(|tag| tag.content)
-            .collect(),
+        shown: page.snippet_text.split_whitespace().map(str::to_owned).collect(),
+        rules: page.robots_meta.into_iter().map(|tag| tag.content).collect(),
     }
 }
 

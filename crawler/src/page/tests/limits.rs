@@ -30,19 +30,13 @@ fn limits_hold_and_show() {
         rest: false,
     };
     assert_eq!(page.dropped, expect);
-    assert_eq!(
-        (page.text.as_str(), page.snippet_text.as_str()),
-        ("éé éé", "éé")
-    );
+    assert_eq!((page.text.as_str(), page.snippet_text.as_str()), ("éé éé", "éé"));
     assert_eq!(page.robots_meta[0].content, "noin");
 }
 
 #[test]
 fn nesting_beyond_the_parsers_memory_is_cut_and_said() {
-    let limits = ScanLimits {
-        parser_bytes: 100_000,
-        ..ScanLimits::default()
-    };
+    let limits = ScanLimits { parser_bytes: 100_000, ..ScanLimits::default() };
     let html = format!("<p>a{}", "<b>".repeat(1_000_000));
     let page = scan(html.as_bytes(), Some("text/html"), &page_url(), &limits);
     assert!(page.dropped.rest);

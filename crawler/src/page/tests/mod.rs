@@ -18,12 +18,7 @@ fn page_url() -> Url {
 #[track_caller]
 fn scan_html(html: &str) -> Page {
     let limits = ScanLimits::default();
-    scan(
-        html.as_bytes(),
-        Some("text/html; charset=utf-8"),
-        &page_url(),
-        &limits,
-    )
+    scan(html.as_bytes(), Some("text/html; charset=utf-8"), &page_url(), &limits)
 }
 
 fn head(inside: &str) -> String {
