@@ -288,12 +288,19 @@ fn nearest_key(key: &str) -> Option<String> {
         let sections: Vec<_> = sections.collect();
         known.extend(sections);
     }
-    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    // The name decides; of two names alike, the one in the section that was meant.
+    let split = |key: &str| match key.split_once('.') {
+        Some((section, name)) => (section.to_owned(), name.to_owned()),
+        None => (String::new(), key.to_owned()),
+    };
+    let (section, name) = split(key);
     let likeness = |other: &str| {
-        strsim::jaro_winkler(key, other).max(strsim::jaro_winkler(&name(key), &name(other)))
+        let (other_section, other_name) = split(other);
+        let bonus = if section == other_section { 0.05 } else { 0.0 };
+        strsim::jaro_winkler(&name, &other_name) + bonus
     };
     let best = known.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.75).then_some(best)
+    (likeness(&best) > 0.8).then_some(best)
 }
 
 /// A length of time, written as `2s`, `500ms`, `1m 30s`.

@@ -9,6 +9,7 @@ use comity_conformance::{DEMO_AGENT, Expectations, Lab, Report, judge};
 use comity_storage::{EngineKind, Opening};
 
 use super::args::DemoArgs;
+use super::search::one_line;
 use super::terminal::{Terminal, Tone, duration, plural};
 use super::{Exit, crawl, open};
 use crate::clock::Clock;
@@ -78,7 +79,7 @@ fn introduce(terminal: Terminal, lab: &Lab, settings: &Settings) {
         terminal.line(format_args!("  {:<34} {}", site.base_url, site.about));
     }
     terminal.line(format_args!(
-        "\nCrawling it from {} as {}, one request to a site every {}. About 20 seconds.",
+        "\nCrawling it from {} as {}, one request to a site every {}. About 15 seconds.",
         lab.seed(),
         settings.identity.token(),
         duration(settings.policy.interval),
@@ -179,8 +180,8 @@ fn show_searches(
         terminal.line(format_args!("  \"{}\": {results}", search.query));
         for hit in found.hits {
             terminal.line(format_args!("      {}", hit.url));
-            let snippet =
-                hit.snippet.map_or("(no snippet: the page forbids it)".into(), |s| s.text);
+            let snippet = hit.snippet.map(|snippet| one_line(&snippet.text));
+            let snippet = snippet.unwrap_or("(no snippet: the page forbids it)".into());
             terminal.line(format_args!("        {}", terminal.paint(Tone::Faint, snippet)));
         }
     }

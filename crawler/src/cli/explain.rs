@@ -4,7 +4,8 @@ use std::path::Path;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Facts, Grounds, Origin, RefusalReason, Scope, Site, SitePace, Timestamp, Verdict, decide,
+    Facts, Grounds, NoFollow, Origin, RefusalReason, Scope, Site, SitePace, Timestamp, Verdict,
+    Withheld, decide,
 };
 use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
 use serde_json::{Value, json};
@@ -246,10 +247,10 @@ impl Page<'_> {
             format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)),
         );
         if let Some(reason) = &page.noted {
-            self.row(
-                "not queued",
-                format_args!("{reason}: the link may not be followed; another link may lead there"),
-            );
+            self.row("not queued", format_args!("{reason}; another link may still lead there"));
+            if let Some(why) = NoFollow::from_code(reason) {
+                self.row("", format_args!("{} ({})", why.advice(), why.clause()));
+            }
         }
         match &page.last {
             None => self.row("last visit", "none yet"),
@@ -296,6 +297,10 @@ impl Page<'_> {
             self.row("title", title);
         }
         self.row("in results", &fetched.publication);
+        let withheld = fetched.publication.strip_prefix("nothing:").and_then(Withheld::from_code);
+        if let Some(why) = withheld {
+            self.row("", format_args!("{} ({})", why.advice(), why.clause()));
+        }
         if fetched.directives.is_empty() {
             self.row("directives", "none");
         }

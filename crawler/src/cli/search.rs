@@ -40,7 +40,7 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
 /// The snippet with its highlights, on one line.
 fn snippet(hit: &Hit, terminal: Terminal) -> Option<String> {
     let snippet = hit.snippet.as_ref()?;
-    let mut text = String::from("  ");
+    let mut text = String::new();
     let mut done = 0;
     for range in &snippet.highlights {
         text.push_str(snippet.text.get(done..range.start)?);
@@ -48,7 +48,12 @@ fn snippet(hit: &Hit, terminal: Terminal) -> Option<String> {
         done = range.end;
     }
     text.push_str(snippet.text.get(done..)?);
-    Some(text)
+    Some(format!("  {}", one_line(&text)))
+}
+
+/// The lines of a text with a dot between them.
+pub(super) fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
 fn as_json(hit: &Hit) -> serde_json::Value {

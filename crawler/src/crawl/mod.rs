@@ -146,7 +146,9 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// # Errors
     /// [`CrawlError::Audit`] if the audit log cannot be opened.
     pub fn new(parts: Parts<S, T>) -> Result<Self, CrawlError> {
-        let Parts { settings, store, resumed, transport, clock, reporter, index, stop } = parts;
+        let Parts { mut settings, store, resumed, transport, clock, reporter, index, stop } = parts;
+        // Without an index nobody would empty the outbox.
+        settings.index = index.is_some();
         let now = clock.now();
         let keeps_files = settings.store.engine != comity_storage::EngineKind::Memory;
         let audit = keeps_files.then(|| Audit::open(&settings.store.data)).transpose();

@@ -272,7 +272,7 @@ fn an_index_that_is_not_there_says_so() {
     for dir in [dir.path(), &dir.path().join("nowhere")] {
         let error = Searcher::open(dir).err().unwrap();
         assert!(matches!(error, IndexError::Missing { .. }), "{error:?}");
-        assert!(error.to_string().contains("crawl first"), "{error}");
+        assert!(error.to_string().contains("`comity crawl`"), "{error}");
     }
 }
 
