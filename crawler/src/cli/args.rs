@@ -64,8 +64,8 @@ pub(crate) struct DataArgs {
     the whole host, one request every two seconds\n  \
     comity crawl https://example.org/docs/ --scope prefix --max-pages 500 --contact me@example.org\n      \
     one directory, 500 pages at most\n  \
-    comity crawl http://localhost:8000/ --allow-network 127.0.0.0/8 --interval 0s\n      \
-    a site on this machine, without pauses\n\n\
+    comity crawl http://localhost:8000/ --allow-network 127.0.0.0/8 --interval 0s --address-per-second 100\n      \
+    a site on this machine, a hundred pages a second at most\n\n\
     Ctrl-C stops cleanly, a second one at once. The same command again goes on.")]
 pub(crate) struct CrawlArgs {
     /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run

@@ -1,7 +1,7 @@
 //! A crawl: one driver loop that lends sites to workers, and what the workers share.
 //!
 //! The driver asks the store which sites are due, and starts a worker for each. A worker takes
-//! its URLs through compliance to the network and back to the store ([`site`]). The driver ends
+//! its URLs through compliance to the network and back to the store (`site`). The driver ends
 //! when nothing is due within the operator's patience, or when it is told to stop.
 
 mod audit;
