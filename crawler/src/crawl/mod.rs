@@ -14,6 +14,8 @@ mod robots;
 mod saved;
 mod sinks;
 mod site;
+#[cfg(test)]
+mod tests;
 mod visit;
 
 use std::io;

@@ -1,0 +1,354 @@
+//! Whole crawls of a simulated web under a held clock: hours pass in milliseconds, and the web's
+//! own ledger says who came when.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use comity_compliance::{Grounds, Site, Timestamp};
+use comity_storage::{Durability, EngineKind, OpenOptions, Opening, Stats, Work, open};
+use hyper::{HeaderMap, StatusCode, Version};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{Crawl, End, Parts, Reporter};
+use crate::clock::Clock;
+use crate::config::{Config, Span};
+use crate::index::{IndexWriter, Searcher};
+use crate::net::{Completeness, FetchError, Reply, Terms, Transport};
+use crate::settings::Settings;
+
+const T0: Timestamp = Timestamp::from_secs(1_796_000_000);
+const LATENCY: Duration = Duration::from_millis(70);
+
+/// One answer of the simulated web: status, header lines, body.
+type Answer = (u16, &'static [(&'static str, &'static str)], String);
+
+/// A request as the web saw it.
+#[derive(Clone, Debug)]
+struct Seen {
+    url: String,
+    from: Timestamp,
+    until: Timestamp,
+}
+
+/// A web of which every URL is known; what is not listed answers 404.
+#[derive(Clone)]
+struct Web {
+    clock: Clock,
+    answers: Arc<BTreeMap<String, Answer>>,
+    ledger: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Web {
+    fn new(clock: Clock, answers: impl IntoIterator<Item = (&'static str, Answer)>) -> Self {
+        let answers = answers.into_iter().map(|(url, answer)| (url.to_owned(), answer));
+        Self { clock, answers: Arc::new(answers.collect()), ledger: Arc::default() }
+    }
+
+    fn ledger(&self) -> Vec<Seen> {
+        self.ledger.lock().unwrap().clone()
+    }
+
+    fn count(&self, url: &str) -> usize {
+        self.ledger().iter().filter(|seen| seen.url == url).count()
+    }
+}
+
+impl Transport for Web {
+    async fn fetch(&self, grounds: Grounds, _: Terms) -> Result<Reply, FetchError> {
+        let from = self.clock.now();
+        tokio::time::sleep(LATENCY).await;
+        let until = self.clock.now();
+        let url = grounds.url().clone();
+        self.ledger.lock().unwrap().push(Seen { url: url.to_string(), from, until });
+        let unknown = || (404, &[][..], String::new());
+        let (status, lines, body) = self.answers.get(url.as_str()).cloned().unwrap_or_else(unknown);
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        Ok(Reply {
+            url,
+            status: StatusCode::from_u16(status).unwrap(),
+            headers,
+            body: Bytes::from(body),
+            completeness: Completeness::Whole,
+            version: Version::HTTP_11,
+            address: None,
+            first_byte: LATENCY,
+            total: LATENCY,
+            wire_bytes: 0,
+            head_at: until,
+        })
+    }
+
+    async fn address_of(&self, _: &Url) -> Result<IpAddr, FetchError> {
+        Ok(Ipv4Addr::LOCALHOST.into())
+    }
+}
+
+fn html(body: &str) -> Answer {
+    (200, &[("content-type", "text/html")], body.into())
+}
+
+fn robots(text: &str) -> Answer {
+    (200, &[("content-type", "text/plain")], text.into())
+}
+
+fn redirect(to: &'static [(&'static str, &'static str)]) -> Answer {
+    (302, to, String::new())
+}
+
+fn config(seed: &str) -> Config {
+    let mut config = Config::default();
+    config.crawl.seeds = vec![seed.into()];
+    config.crawl.scope = "any".into();
+    config.identity.contact = Some("me@example.org".into());
+    config.politeness.address_per_second = 1000;
+    config
+}
+
+/// A data directory that outlives a crawl, as on disk.
+struct Data(tempfile::TempDir);
+
+impl Data {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn index(&self) -> PathBuf {
+        self.0.path().join("index")
+    }
+
+    /// Crawls `web`, going on with what is there; how it ended, and what the store then holds.
+    async fn crawl(&self, web: &Web, config: &Config) -> (End, Stats) {
+        let mut config = config.clone();
+        config.storage.data = self.0.path().join("data");
+        let settings = Settings::new(&config).unwrap();
+        // The writer works in the caller: a thread of its own would not see the held clock.
+        let options = OpenOptions { work: Work::Caller, ..OpenOptions::default() };
+        let (data, now) = (&settings.store.data, web.clock.now());
+        let store = open(data, EngineKind::Redb, Durability::Process, now, options).unwrap();
+        let crawl = Crawl::new(Parts {
+            settings,
+            resumed: store.opening() != Opening::Created,
+            store,
+            transport: web.clone(),
+            clock: web.clock,
+            reporter: Reporter::default(),
+            index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
+            stop: CancellationToken::new(),
+        });
+        let crawl = crawl.unwrap();
+        let watch = crawl.watch();
+        let end = crawl.run().await.unwrap();
+        (end, watch.stats())
+    }
+
+    fn found(&self, words: &str, now: Timestamp) -> usize {
+        Searcher::open(&self.index()).unwrap().search(words, now, 10, 0).unwrap().total
+    }
+}
+
+/// The interval is kept between any two requests of a site, and none are under way at once.
+#[track_caller]
+fn assert_polite(web: &Web, interval: Duration) {
+    let mut sites: BTreeMap<Site, Vec<Seen>> = BTreeMap::new();
+    for seen in web.ledger() {
+        sites.entry(Site::of(&Url::parse(&seen.url).unwrap()).unwrap()).or_default().push(seen);
+    }
+    for seen in sites.values_mut() {
+        seen.sort_by_key(|seen| seen.from);
+        for pair in seen.windows(2) {
+            let gap = pair[1].from.since(pair[0].until);
+            assert!(gap >= interval, "{gap:?} between {pair:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_allowed_page_once_and_politely() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            (
+                "https://a.example/",
+                html(
+                    "<a href=/1>1</a> <a href=/2>2</a> <a href=/private>3</a> <a href=https://b.example/>b</a>",
+                ),
+            ),
+            ("https://a.example/robots.txt", robots("user-agent: *\ndisallow: /private\n")),
+            ("https://a.example/1", html("<a href=/2>2</a> <a href=/1#again>1</a>")),
+            (
+                "https://a.example/2",
+                html("<a rel=nofollow href=/secret>x</a> <a href=http://a.example:81/>port</a>"),
+            ),
+            (
+                "https://b.example/",
+                html("<meta name=robots content=nofollow><a href=/hidden>x</a>"),
+            ),
+            ("http://a.example:81/", html("another port is the same site")),
+        ],
+    );
+    let (end, _) = Data::new().crawl(&web, &config("https://a.example/")).await;
+    assert_eq!(end, End::Done);
+    let expect: &[(&str, usize)] = &[
+        ("https://a.example/", 1),
+        ("https://a.example/1", 1),
+        ("https://a.example/2", 1),
+        ("https://b.example/", 1),
+        ("http://a.example:81/", 1),
+        ("https://a.example/robots.txt", 1),
+        ("https://b.example/robots.txt", 1),
+        ("http://a.example:81/robots.txt", 1),
+        ("https://a.example/private", 0),
+        ("https://a.example/secret", 0),
+        ("https://b.example/hidden", 0),
+    ];
+    for (url, times) in expect {
+        assert_eq!(web.count(url), *times, "{url}");
+    }
+    assert_polite(&web, Duration::from_secs(2));
+}
+
+/// Each site's robots.txt lies on the other: both errands go on, in turn and politely.
+#[tokio::test(start_paused = true)]
+async fn two_sites_whose_robots_txt_lie_on_each_other() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", redirect(&[("location", "https://b.example/rules")])),
+            ("https://b.example/robots.txt", redirect(&[("location", "https://a.example/rules")])),
+            ("https://a.example/rules", robots("user-agent: *\ndisallow: /b\n")),
+            ("https://b.example/rules", robots("user-agent: *\ndisallow: /a\n")),
+            ("https://a.example/", html("<a href=/a>1</a> <a href=/b>2</a>")),
+            ("https://b.example/", html("<a href=/a>1</a> <a href=/b>2</a>")),
+        ],
+    );
+    let mut config = config("https://a.example/");
+    config.crawl.seeds.push("https://b.example/".into());
+    assert_eq!(Data::new().crawl(&web, &config).await.0, End::Done);
+    // The rules that a redirect leads to bind the origin that it began at (RT-022).
+    for (url, times) in
+        [("a.example/a", 0), ("a.example/b", 1), ("b.example/a", 1), ("b.example/b", 0)]
+    {
+        assert_eq!(web.count(&format!("https://{url}")), times, "{url}");
+    }
+    assert_polite(&web, Duration::from_secs(2));
+}
+
+/// Redirects: each hop is judged at its own origin, loops and long chains end (HT-002, HT-012).
+#[tokio::test(start_paused = true)]
+async fn redirects_are_judged_hop_by_hop() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            (
+                "https://a.example/",
+                html("<a href=/go>1</a> <a href=/loop>2</a> <a href=/bad>3</a>"),
+            ),
+            ("https://a.example/go", redirect(&[("location", "https://b.example/shut")])),
+            ("https://b.example/robots.txt", robots("user-agent: *\ndisallow: /shut\n")),
+            ("https://a.example/loop", redirect(&[("location", "/loop2")])),
+            ("https://a.example/loop2", redirect(&[("location", "/loop")])),
+            ("https://a.example/bad", redirect(&[("location", "javascript:alert(1)")])),
+        ],
+    );
+    let (end, stats) = Data::new().crawl(&web, &config("https://a.example/")).await;
+    assert_eq!(end, End::Done);
+    assert_eq!(web.count("https://b.example/shut"), 0);
+    assert_eq!(web.count("https://b.example/robots.txt"), 1);
+    assert_eq!((web.count("https://a.example/loop"), web.count("https://a.example/loop2")), (1, 1));
+    assert_eq!(stats.refused.get("robots-disallow"), Some(&1));
+    assert_eq!(stats.failed.get("bad-redirect"), Some(&1));
+}
+
+/// A page leaves the index on the day that it names, though nothing is fetched (RM-031).
+#[tokio::test(start_paused = true)]
+async fn an_expired_page_is_withdrawn_without_a_visit() {
+    let data = Data::new();
+    let clock = Clock::starting_at(T0);
+    let until = "<meta name=robots content='unavailable_after: 2026-12-01'>";
+    let web = Web::new(
+        clock,
+        [
+            (
+                "https://a.example/",
+                html("<title>Home</title>lasting words <a href=/offer>offer</a>"),
+            ),
+            (
+                "https://a.example/offer",
+                html(&format!("{until}<title>Offer</title>fleeting words")),
+            ),
+        ],
+    );
+    let config = config("https://a.example/");
+    data.crawl(&web, &config).await;
+    let found = |words: &str, now| data.found(words, now);
+    assert_eq!((found("words", T0), found("fleeting", T0)), (2, 1));
+    // 2026-12-01T00:00:00Z is 1,796,083,200; a query knows the date before any sweep.
+    assert_eq!(found("fleeting", Timestamp::from_secs(1_796_083_199)), 1);
+    assert_eq!(found("fleeting", Timestamp::from_secs(1_796_083_200)), 0);
+    let requests = web.ledger().len();
+    tokio::time::advance(Duration::from_secs(2 * 86_400)).await;
+    data.crawl(&web, &config).await;
+    assert_eq!(web.ledger().len(), requests, "nothing was fetched");
+    // Gone from the index itself: not even a query in the past finds it.
+    assert_eq!((found("words", T0), found("fleeting", T0)), (1, 0));
+}
+
+/// A robots.txt that cannot be read stops the site; the crawl tells so and ends (RT-025).
+#[tokio::test(start_paused = true)]
+async fn an_unreadable_robots_txt_is_a_full_stop() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", (503, &[][..], String::new())),
+            ("https://a.example/", html("there all the same")),
+        ],
+    );
+    let mut config = config("https://a.example/");
+    let data = Data::new();
+    let (end, _) = data.crawl(&web, &config).await;
+    assert!(
+        matches!(end, End::Waits(until) if until.since(T0) >= Duration::from_secs(300)),
+        "{end:?}"
+    );
+    assert_eq!(
+        (web.count("https://a.example/robots.txt"), web.count("https://a.example/")),
+        (1, 0)
+    );
+    // With patience for a day, it asks again and again, ever more rarely, and fetches no page
+    // before the full stop of 12 hours and, under courteous, before day 30 (AM-8).
+    config.crawl.patience = Span(Duration::from_secs(7200));
+    let day = Duration::from_secs(86_400);
+    assert!(tokio::time::timeout(day, data.crawl(&web, &config)).await.is_err(), "it waits on");
+    let tries = web.count("https://a.example/robots.txt");
+    assert!((24..=32).contains(&tries), "{tries} in a day: 5 min doubling to 1 h");
+    assert_eq!(web.count("https://a.example/"), 0);
+}
+
+/// A page that says 429 with Retry-After is asked again after that, and once (HT-010).
+#[tokio::test(start_paused = true)]
+async fn retry_after_is_waited_for() {
+    let clock = Clock::starting_at(T0);
+    let busy: Answer = (429, &[("retry-after", "60")], String::new());
+    let web = Web::new(clock, [("https://a.example/", busy)]);
+    let mut config = config("https://a.example/");
+    config.crawl.patience = Span::secs(600);
+    let (_, stats) = Data::new().crawl(&web, &config).await;
+    let asked: Vec<_> =
+        web.ledger().into_iter().filter(|seen| seen.url.ends_with(".example/")).collect();
+    let gaps: Vec<_> =
+        asked.windows(2).map(|pair| pair[1].from.since(pair[0].until).as_secs()).collect();
+    assert_eq!(gaps, [60, 60]);
+    assert_eq!(stats.failed.get("too-many-requests"), Some(&1));
+}
