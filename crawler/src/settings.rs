@@ -40,7 +40,7 @@ pub struct Settings {
     pub ceilings: CeilingNumbers,
     /// Where the crawl keeps what it knows.
     pub store: StoreSettings,
-    /// Whether fetched pages are put into the search index.
+    /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
 }
 
@@ -101,6 +101,7 @@ impl Settings {
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
         let seeds = config.crawl.seeds.iter().map(|seed| urls::parse_seed(seed));
         let seeds = seeds.collect::<Result<Vec<_>, _>>().map_err(wrong("crawl.seeds"))?;
+        let store = store(config)?;
         let scope = config.crawl.scope.parse().map_err(wrong::<&str>("crawl.scope"))?;
         Ok(Self {
             seeds,
@@ -113,8 +114,8 @@ impl Settings {
             policy: policy(config)?,
             net: net(config)?,
             ceilings: ceilings(config)?,
-            store: store(config)?,
-            index: config.index.enabled,
+            index: config.index.enabled && store.engine != EngineKind::Memory,
+            store,
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use comity_compliance::ScopeKind;
-use comity_storage::{Opening, Stats};
+use comity_storage::{EngineKind, Opening, Stats};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +121,7 @@ pub(super) fn transport(settings: &Settings, clock: Clock) -> anyhow::Result<Htt
 }
 
 pub(super) fn open_index(settings: &Settings) -> anyhow::Result<Option<IndexWriter>> {
-    if !settings.index || settings.store.engine == comity_storage::EngineKind::Memory {
+    if !settings.index {
         return Ok(None);
     }
     Ok(Some(IndexWriter::open_or_create(&open::index_dir(&settings.store.data))?))
@@ -332,6 +332,10 @@ impl Summary<'_> {
     }
 
     fn advice(&self, terminal: Terminal) {
+        if self.settings.store.engine == EngineKind::Memory {
+            terminal.line("Nothing is kept: the store was in memory.");
+            return;
+        }
         let data = self.settings.store.data.display();
         let flag = if self.settings.store.data == Path::new("comity-data") {
             String::new()
