@@ -78,6 +78,32 @@ fn searching_and_explaining_without_a_crawl() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+/// Settings at the ends of their ranges: a crawl all the same. One line, one case.
+#[test]
+fn extreme_settings() {
+    let cases = [
+        "[politeness]\ninterval = \"0s\"\nwhole_per_second = 4294967295",
+        "[storage]\ncache = \"0B\"",
+        "[storage]\ncache = \"99999999GiB\"\nstore = \"redb\"",
+        "[crawl]\nsites_at_once = 0",
+        "[network]\nrequest_timeout = \"20m\"",
+        "[network]\nrequest_timeout = \"999999999h\"\nfirst_byte_timeout = \"999999999h\"",
+    ];
+    let site = Site::of_pages(3);
+    for settings in cases {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("comity.toml"), settings).unwrap();
+        let ended = crawl(dir.path(), &site.url("/"), &["--json"]).well();
+        assert_eq!(ended.json()["run"]["fetched"], 3, "{settings}");
+    }
+    // Longer than any crawl: one request, and no second.
+    let dir = tempfile::tempdir().unwrap();
+    let seed = site.url("/");
+    let mut arguments = vec!["crawl", &seed, "--interval", "999999999h", "--patience", "0s"];
+    arguments.extend(HOME);
+    run(dir.path(), &arguments).badly(3, &["due later"]);
+}
+
 /// Servers that cannot be reached. Nothing fetched is exit code 3, and the reason is told.
 #[test]
 fn dead_servers() {
