@@ -104,6 +104,22 @@ fn extreme_settings() {
     run(dir.path(), &arguments).badly(3, &["due later"]);
 }
 
+/// Thousands of seeds, or long ones: they are kept for the next run, which needs none.
+#[test]
+fn more_seeds_than_one_value_of_the_store_holds() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seeds: Vec<_> = (0..1_500).map(|n| site.url(&format!("/page{n}?{n:020}"))).collect();
+    let mut arguments = vec!["crawl", "--data", "data", "--interval", "0s"];
+    arguments.extend(HOME);
+    let first = [&arguments[..], &["--max-pages", "1"]].concat();
+    let seeded = first.into_iter().chain(seeds.iter().map(String::as_str)).collect::<Vec<_>>();
+    run(dir.path(), &seeded).well();
+    let again = [&arguments[..], &["--max-pages", "2", "--json"]].concat();
+    let ended = run(dir.path(), &again).well();
+    assert_eq!(ended.json()["store"]["fetched"], 2);
+    assert!(ended.json()["store"]["known"].as_u64() >= Some(1_500));
+}
+
 /// Servers that cannot be reached. Nothing fetched is exit code 3, and the reason is told.
 #[test]
 fn dead_servers() {
