@@ -424,7 +424,7 @@ impl<S, T: Transport> Context<S, T> {
         let now = self.clock.now();
         let answer = match &fetched {
             Ok(reply) => Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now)),
-            Err(_) => Answer::Unanswered,
+            Err(error) => reply::no_answer(error),
         };
         let at = fetched.as_ref().map_or(now, |reply| reply.head_at);
         turn.request_ended(answer, &self.settings.policy, at);
