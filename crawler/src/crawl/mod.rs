@@ -352,7 +352,8 @@ impl<S, T> Context<S, T> {
 
     /// How long a site is lent. With less time than one request may take, none would be made.
     fn lease(&self) -> Duration {
-        LEASE.max(self.longest_request * REQUESTS_PER_LEASE)
+        let turn = self.longest_request.saturating_add(self.settings.policy.interval);
+        LEASE.max(turn.saturating_mul(REQUESTS_PER_LEASE))
     }
 
     fn flush_audit(&self) {

@@ -55,7 +55,8 @@ impl RobotsBook {
     }
 }
 
-/// A host of a robots.txt redirect that wants to be left alone for longer than this fails the errand.
+/// A host of a robots.txt redirect that wants to be left alone for longer than the interval and
+/// this fails the errand.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
 impl<S: Store, T: Transport> Context<S, T> {
@@ -115,7 +116,8 @@ impl<S: Store, T: Transport> Context<S, T> {
         let Ok(site) = Site::of(grounds.url()) else { return Ok(None) };
         let known = self.store.site(&site).await?.map(|state| state.pace);
         let known = self.since_opening(known.unwrap_or_default());
-        let patience_ends = self.clock.now().after(LONGEST_WAIT);
+        let longest = self.settings.policy.interval.saturating_add(LONGEST_WAIT);
+        let patience_ends = self.clock.now().after(longest);
         loop {
             let turn = self.gates.turn(&site, &known).await;
             let ready = ready_at(&turn, self);
