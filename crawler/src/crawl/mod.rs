@@ -187,7 +187,10 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             reporter,
             stop,
         };
-        let feed = index.map(|writer| IndexFeed::new(writer, now));
+        let feed = index.map(|writer| {
+            tell_of_lost_index(&writer, &context.store);
+            IndexFeed::new(writer, now)
+        });
         Ok(Self { context: Arc::new(context), feed })
     }
 
@@ -295,6 +298,18 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             tracing::warn!("requests were still under way; their pages are fetched again");
         }
         workers.shutdown().await;
+    }
+}
+
+/// A store that has fetched pages, with an index that was begun only now: it was deleted, or the
+/// crawl had none so far. The text of those pages is kept nowhere else.
+fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
+    let fetched = store.stats().fetched;
+    if index.is_new() && fetched > 0 {
+        tracing::warn!(
+            "the search index is new: {fetched} pages that were fetched before are not in it until \
+             they are fetched again; restore a backup of the index, or crawl anew with another --data"
+        );
     }
 }
 
