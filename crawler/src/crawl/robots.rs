@@ -158,10 +158,10 @@ fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsRepl
 }
 
 fn without_response(error: &FetchError) -> RobotsReply<'static> {
-    match error.kind {
-        FetchErrorKind::Stale => RobotsReply::Unheard,
-        _ => RobotsReply::Failed(error.in_words()),
+    if matches!(error.kind, FetchErrorKind::Stale) {
+        return RobotsReply::Unheard;
     }
+    RobotsReply::Failed(error.in_words())
 }
 
 /// Fetches a robots.txt outside a crawl, as `comity robots URL` does: the same errand and the
