@@ -466,12 +466,15 @@ impl<S: Store, T> Watch<S, T> {
     pub fn progress(&self, started: Timestamp) -> Progress {
         let now = self.context.clock.now();
         let stats = self.context.store.stats();
+        let sites_active = self.context.active.load(Ordering::Relaxed);
+        // While sites are lent, the store names the end of a lease.
+        let next_ready = self.context.store.next_ready().filter(|_| sites_active == 0);
         Progress {
             counts: self.context.reporter.counts(),
             queued: stats.queued,
             known: stats.known,
-            sites_active: self.context.active.load(Ordering::Relaxed),
-            next_due_ms: self.context.store.next_ready().map(Timestamp::as_millis),
+            sites_active,
+            next_due_ms: next_ready.map(Timestamp::as_millis),
             seconds: now.since(started).as_secs_f64(),
         }
     }
