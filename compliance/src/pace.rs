@@ -42,6 +42,10 @@ pub enum Answer {
     },
     /// No response: counts as an overload (HT-005).
     Unanswered,
+    /// The connection was one kept open since an earlier response, and the server had closed it
+    /// meanwhile: most likely the request was never read, which is no sign of trouble (RFC 9112
+    /// section 9.3.1).
+    Unheard,
 }
 
 impl Answer {
@@ -59,6 +63,7 @@ impl SitePace {
     pub fn request_ended(&mut self, answer: Answer, policy: &Policy, now: Timestamp) {
         self.last_request = self.last_request.max(Some(now));
         let retry_after = match answer {
+            Answer::Unheard => return,
             Answer::Served => {
                 self.failures = 0;
                 self.hold = None;
@@ -119,6 +124,8 @@ pub fn retry_at(
     let own = policy.url_retry_first.saturating_mul(doublings);
     let pause = match answer {
         Answer::Served => return None,
+        // As soon as the site's pace permits: it may have felt a request.
+        Answer::Unheard => Duration::ZERO,
         // A time that the site names is believed once; after that it is a minimum.
         Answer::Overloaded { retry_after: Some(wait) } if failures <= 1 => {
             wait.min(policy.retry_after_cap)
@@ -156,6 +163,7 @@ mod tests {
         let (courteous, google) = (Policy::default(), Policy::new(Preset::Google));
         let cases = [
             (&courteous, Answer::Served, None, (2, WaitCause::Interval)),
+            (&courteous, Answer::Unheard, None, (2, WaitCause::Interval)),
             (&courteous, Answer::Served, Some(10), (10, WaitCause::CrawlDelay)),
             (&courteous, Answer::Served, Some(1), (2, WaitCause::Interval)),
             (&courteous, Answer::Served, Some(3600), (60, WaitCause::CrawlDelay)),
@@ -239,11 +247,25 @@ mod tests {
             (2, retry(10_000_000), Some(86_400)),
             (3, retry(1), None),
             (1, Answer::Served, None),
+            (1, Answer::Unheard, Some(0)),
+            (3, Answer::Unheard, None),
         ];
         for (failures, answer, expect) in cases {
             let at = retry_at(&Policy::default(), failures, answer, T0);
             assert_eq!(at.map(|at| at.since(T0).as_secs()), expect, "{failures} {answer:?}");
         }
+    }
+
+    /// It neither begins nor ends a series of failures.
+    #[test]
+    fn a_request_that_was_not_heard_says_nothing_of_the_site() {
+        let policy = Policy::default();
+        let mut pace = SitePace::default();
+        pace.request_ended(Answer::of(503, Some(Duration::from_secs(60))), &policy, T0);
+        let before = pace.clone();
+        pace.request_ended(Answer::Unheard, &policy, T0.after(Duration::from_secs(1)));
+        assert_eq!((pace.failures, pace.hold), (before.failures, before.hold));
+        assert_eq!(pace.last_request, Some(T0.after(Duration::from_secs(1))));
     }
 
     #[test]

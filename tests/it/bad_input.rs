@@ -78,6 +78,48 @@ fn searching_and_explaining_without_a_crawl() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+/// Settings at the ends of their ranges: a crawl all the same. One line, one case.
+#[test]
+fn extreme_settings() {
+    let cases = [
+        "[politeness]\ninterval = \"0s\"\nwhole_per_second = 4294967295",
+        "[storage]\ncache = \"0B\"",
+        "[storage]\ncache = \"99999999GiB\"\nstore = \"redb\"",
+        "[crawl]\nsites_at_once = 0",
+        "[network]\nrequest_timeout = \"20m\"",
+        "[network]\nrequest_timeout = \"999999999h\"\nfirst_byte_timeout = \"999999999h\"",
+    ];
+    let site = Site::of_pages(3);
+    for settings in cases {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("comity.toml"), settings).unwrap();
+        let ended = crawl(dir.path(), &site.url("/"), &["--json"]).well();
+        assert_eq!(ended.json()["run"]["fetched"], 3, "{settings}");
+    }
+    // Longer than any crawl: one request, and no second.
+    let dir = tempfile::tempdir().unwrap();
+    let seed = site.url("/");
+    let mut arguments = vec!["crawl", &seed, "--interval", "999999999h", "--patience", "0s"];
+    arguments.extend(HOME);
+    run(dir.path(), &arguments).badly(3, &["due later"]);
+}
+
+/// Thousands of seeds, or long ones: they are kept for the next run, which needs none.
+#[test]
+fn more_seeds_than_one_value_of_the_store_holds() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seeds: Vec<_> = (0..1_500).map(|n| site.url(&format!("/page{n}?{n:020}"))).collect();
+    let mut arguments = vec!["crawl", "--data", "data", "--interval", "0s"];
+    arguments.extend(HOME);
+    let first = [&arguments[..], &["--max-pages", "1"]].concat();
+    let seeded = first.into_iter().chain(seeds.iter().map(String::as_str)).collect::<Vec<_>>();
+    run(dir.path(), &seeded).well();
+    let again = [&arguments[..], &["--max-pages", "2", "--json"]].concat();
+    let ended = run(dir.path(), &again).well();
+    assert_eq!(ended.json()["store"]["fetched"], 2);
+    assert!(ended.json()["store"]["known"].as_u64() >= Some(1_500));
+}
+
 /// Servers that cannot be reached. Nothing fetched is exit code 3, and the reason is told.
 #[test]
 fn dead_servers() {

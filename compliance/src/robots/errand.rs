@@ -21,6 +21,8 @@ use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, StatusEffect,
 pub struct RobotsErrand {
     /// The URLs of the chain, the one to ask now last; never empty.
     chain: Vec<Url>,
+    /// The last request was not heard once already.
+    unheard: bool,
 }
 
 /// What one request of the errand brought.
@@ -32,6 +34,9 @@ pub enum RobotsReply<'a> {
     /// wrong, time ran out, the answer was no HTTP, or its content coding could not be read
     /// (RT-028, AM-15, AM-21, AM-22). The text says what, for people.
     Failed(String),
+    /// None, because the server had closed the connection that was kept open for it, see
+    /// [`Answer::Unheard`](crate::Answer::Unheard): the same request is made once more.
+    Unheard,
 }
 
 /// The parts of a response that matter to robots.txt.
@@ -80,6 +85,7 @@ impl RobotsErrand {
         let numbers = &policy.robots;
         let response = match reply {
             RobotsReply::Failed(cause) => return unreachable(cause),
+            RobotsReply::Unheard => return self.ask_again(now),
             RobotsReply::Response(response) => response,
         };
         if StatusEffect::of(response.status) == StatusEffect::Redirect {
@@ -103,6 +109,14 @@ impl RobotsErrand {
             400..=499 => no_file(format!("status {}", response.status), &response, numbers),
             status => unreachable(format!("status {status}: no answer to a request")),
         }
+    }
+
+    fn ask_again(self, now: Timestamp) -> Step {
+        if self.unheard {
+            return unreachable("the server closed the connection twice".into(), None);
+        }
+        let (errand, grounds) = Self::ask(self.chain, now);
+        Step::Fetch(Self { unheard: true, ..errand }, grounds)
     }
 
     /// Hops are followed whatever rules their hosts have: no rules are fetched yet (AM-2).
@@ -134,7 +148,7 @@ impl RobotsErrand {
 
     fn ask(chain: Vec<Url>, now: Timestamp) -> (Self, Grounds) {
         let url = chain[chain.len() - 1].clone();
-        (Self { chain }, Grounds::new(url, GroundsReason::RobotsFile, None, now))
+        (Self { chain, unheard: false }, Grounds::new(url, GroundsReason::RobotsFile, None, now))
     }
 }
 
@@ -279,6 +293,18 @@ mod tests {
         assert_eq!(chain(&["/robots.txt#again"]), "no file");
         assert_eq!(chain(&["ftp://example.com/robots.txt"]), "unreachable");
         assert_eq!(chain(&["http://"]), "unreachable");
+    }
+
+    /// The same request once more, and no third time.
+    #[test]
+    fn a_request_that_was_not_heard_is_repeated_once() {
+        let policy = Policy::default();
+        let Step::Fetch(again, grounds) = errand().reply(RobotsReply::Unheard, &policy, NOW) else {
+            panic!("given up at once");
+        };
+        assert_eq!(grounds.url().path(), "/robots.txt");
+        let ended = again.reply(RobotsReply::Unheard, &policy, NOW);
+        assert!(matches!(ended, Step::Done(RobotsOutcome::Unreachable { .. })));
     }
 
     /// AM-16.

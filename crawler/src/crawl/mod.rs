@@ -131,8 +131,12 @@ pub struct Parts<S, T> {
     pub stop: CancellationToken,
 }
 
-/// A lease lasts longer than a robots.txt behind five slow redirects and a slow page.
+/// A lease lasts this long, or longer if requests may.
 const LEASE: Duration = Duration::from_secs(900);
+/// Requests that a lease has time for: a robots.txt behind five slow redirects, and a slow page.
+const REQUESTS_PER_LEASE: u32 = 7;
+/// No request is taken to be under way for longer, whatever the limits say.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 /// URLs that a worker takes along: several where a site may be asked without a pause.
 const URLS_PER_LEASE: usize = 8;
 /// The index, the audit log and the gates are looked after this often.
@@ -270,7 +274,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             return Ok(());
         }
         let now = context.clock.now();
-        for lease in context.store.lease(now, free, URLS_PER_LEASE, LEASE).await? {
+        for lease in context.store.lease(now, free, URLS_PER_LEASE, context.lease()).await? {
             workers.spawn(site::work(Arc::clone(context), lease));
         }
         Ok(())
@@ -306,7 +310,7 @@ fn ended_well(
 
 /// The longest that one request can be under way, the wait at the ceilings included.
 fn longest_request(limits: &Limits) -> Duration {
-    limits.whole.saturating_add(Duration::from_secs(60))
+    limits.whole.min(LONGEST) + Duration::from_secs(60)
 }
 
 impl<S: Store, T> Context<S, T> {
@@ -344,6 +348,11 @@ impl<S, T> Context<S, T> {
             pace.assume_request(at);
         }
         pace
+    }
+
+    /// How long a site is lent. With less time than one request may take, none would be made.
+    fn lease(&self) -> Duration {
+        LEASE.max(self.longest_request * REQUESTS_PER_LEASE)
     }
 
     fn flush_audit(&self) {
@@ -415,7 +424,7 @@ impl<S, T: Transport> Context<S, T> {
         let now = self.clock.now();
         let answer = match &fetched {
             Ok(reply) => Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now)),
-            Err(_) => Answer::Unanswered,
+            Err(error) => reply::no_answer(error),
         };
         let at = fetched.as_ref().map_or(now, |reply| reply.head_at);
         turn.request_ended(answer, &self.settings.policy, at);

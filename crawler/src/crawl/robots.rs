@@ -12,7 +12,7 @@ use comity_storage::{Store, StoreError};
 
 use super::Context;
 use super::gates::Turn;
-use crate::net::{Completeness, Reply, Terms, Transport};
+use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 
 use super::reply::{header_text, retry_after};
 
@@ -93,7 +93,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             let now = self.clock.now();
             let step = match &fetched {
                 Ok(reply) => with_response(reply, now, |reply| errand.reply(reply, policy, now)),
-                Err(error) => errand.reply(RobotsReply::Failed(error.in_words()), policy, now),
+                Err(error) => errand.reply(without_response(error), policy, now),
             };
             (errand, grounds) = match step {
                 Step::Done(outcome) => return Ok(outcome),
@@ -155,6 +155,13 @@ fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsRepl
     }))
 }
 
+fn without_response(error: &FetchError) -> RobotsReply<'static> {
+    match error.kind {
+        FetchErrorKind::Stale => RobotsReply::Unheard,
+        _ => RobotsReply::Failed(error.in_words()),
+    }
+}
+
 /// Fetches a robots.txt outside a crawl, as `comity robots URL` does: the same errand and the
 /// same law, each hop after the interval of the one before.
 ///
@@ -173,7 +180,7 @@ pub async fn fetch_once<T: Transport>(
         let now = clock.now();
         let step = match &fetched {
             Ok(reply) => with_response(reply, now, |reply| errand.reply(reply, policy, now)),
-            Err(error) => errand.reply(RobotsReply::Failed(error.in_words()), policy, now),
+            Err(error) => errand.reply(without_response(error), policy, now),
         };
         (errand, grounds) = match step {
             Step::Done(outcome) => return outcome,

@@ -18,14 +18,17 @@ use super::{Crawl, End, Parts, Reporter};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
 use crate::index::{IndexWriter, Searcher};
-use crate::net::{Completeness, FetchError, Reply, Terms, Transport};
+use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 use crate::settings::Settings;
 
 const T0: Timestamp = Timestamp::from_secs(1_796_000_000);
 const LATENCY: Duration = Duration::from_millis(70);
 
-/// One answer of the simulated web: status, header lines, body.
+/// One answer of the simulated web: status, header lines, body. With the status [`STALE`] the first
+/// request finds its connection given up, and the second is served.
 type Answer = (u16, &'static [(&'static str, &'static str)], String);
+
+const STALE: u16 = 0;
 
 /// A request as the web saw it.
 #[derive(Clone, Debug)]
@@ -67,6 +70,10 @@ impl Transport for Web {
         self.ledger.lock().unwrap().push(Seen { url: url.to_string(), from, until });
         let unknown = || (404, &[][..], String::new());
         let (status, lines, body) = self.answers.get(url.as_str()).cloned().unwrap_or_else(unknown);
+        if status == STALE && self.count(url.as_str()) == 1 {
+            return Err(FetchError { url: Box::new(url), kind: FetchErrorKind::Stale });
+        }
+        let status = if status == STALE { 200 } else { status };
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
@@ -351,4 +358,30 @@ async fn retry_after_is_waited_for() {
         asked.windows(2).map(|pair| pair[1].from.since(pair[0].until).as_secs()).collect();
     assert_eq!(gaps, [60, 60]);
     assert_eq!(stats.failed.get("too-many-requests"), Some(&1));
+}
+
+/// Servers give up kept connections just as the next request sets out: no page is lost by it, no
+/// site held back, and the interval holds for the second request too.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_was_given_up_costs_one_more_request() {
+    let clock = Clock::starting_at(T0);
+    let stale = |body: &str| (STALE, &[("content-type", "text/html")][..], body.to_owned());
+    let web = Web::new(
+        clock,
+        [
+            (
+                "https://a.example/robots.txt",
+                (STALE, &[][..], "user-agent: *\ndisallow: /x".into()),
+            ),
+            ("https://a.example/", stale("<a href=/1>1</a> <a href=/x>x</a>")),
+            ("https://a.example/1", stale("one")),
+        ],
+    );
+    let (end, stats) = Data::new().crawl(&web, &config("https://a.example/")).await;
+    assert_eq!((end, stats.fetched), (End::Done, 2));
+    for (path, times) in [("robots.txt", 2), ("", 2), ("1", 2), ("x", 0)] {
+        assert_eq!(web.count(&format!("https://a.example/{path}")), times, "{path}");
+    }
+    assert_polite(&web, Duration::from_secs(2));
+    assert!(clock.now().since(T0) < Duration::from_secs(20), "nothing was put off");
 }

@@ -13,7 +13,7 @@ use comity_storage::{
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::reply::{header_text, retry_after};
+use super::reply::{header_text, no_answer, retry_after};
 use super::report::Event;
 use super::{Context, publish};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
@@ -71,7 +71,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         if matches!(error.kind, FetchErrorKind::BlockedAddress { .. }) {
             return self.refused(page, code, Some(detail), now);
         }
-        self.failed(page, code, detail, Answer::Unanswered, now)
+        self.failed(page, code, detail, no_answer(error), now)
     }
 
     /// A visit that made no request, because of a rule.

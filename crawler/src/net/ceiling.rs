@@ -17,6 +17,9 @@ use tokio::time::Instant;
 
 /// Keys that have had no request for a while are forgotten once in so many passes.
 const PASSES_BETWEEN_SWEEPS: u32 = 1024;
+/// A longer period is counted as this one: governor panics from 584 years on, and the law of
+/// politeness keeps the rest of it.
+const LONGEST_PERIOD: Duration = Duration::from_secs(365 * 86_400);
 
 /// The ceilings; `None` is no ceiling.
 ///
@@ -35,7 +38,7 @@ impl CeilingNumbers {
     /// A ceiling of one request in `period`, `burst` at once after a pause; `None`, which is no
     /// ceiling, for a period of zero.
     pub fn one_in(period: Duration, burst: NonZeroU32) -> Option<Quota> {
-        Quota::with_period(period).map(|quota| quota.allow_burst(burst))
+        Quota::with_period(period.min(LONGEST_PERIOD)).map(|quota| quota.allow_burst(burst))
     }
 }
 
@@ -184,6 +187,14 @@ mod tests {
             assert!(took >= expect, "{took:?} < {expect:?}");
             assert!(took < expect + Duration::from_millis(20), "{took:?} > {expect:?}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_period_beyond_all_bounds_holds() {
+        let per_site = CeilingNumbers::one_in(Duration::MAX, NonZeroU32::MIN);
+        let ceilings = Ceilings::new(CeilingNumbers { per_site, ..Default::default() });
+        let took = time_of(&ceilings, &[("a", "192.0.2.1"), ("a", "192.0.2.1")]).await;
+        assert!(took >= LONGEST_PERIOD, "{took:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -50,6 +50,10 @@ pub enum FetchErrorKind {
     /// The server closed the connection instead of answering.
     #[error("the server closed the connection before it had answered")]
     Closed,
+    /// The server had closed a connection on which it had answered before: it gave it up between
+    /// two requests, and most likely never read this one.
+    #[error("the server had closed the connection since its last answer")]
+    Stale,
     /// The connection broke instead of bringing an answer.
     #[error("the connection broke before the server had answered")]
     Interrupted(#[source] io::Error),
@@ -108,6 +112,7 @@ impl FetchErrorKind {
             Self::FirstByteTimeout(_) => "first-byte-timeout",
             Self::Timeout(_) => "timeout",
             Self::Closed => "closed",
+            Self::Stale => "stale-connection",
             Self::Interrupted(_) => "interrupted",
             Self::HeadTooLarge { .. } => "head-too-large",
             Self::Protocol(_) => "protocol",

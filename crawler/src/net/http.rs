@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,9 +15,10 @@ use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     USER_AGENT,
 };
+use hyper::http::Extensions;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::client::legacy::Error as ClientError;
-use hyper_util::client::legacy::connect::{HttpInfo, capture_connection};
+use hyper_util::client::legacy::connect::{CaptureConnection, HttpInfo, capture_connection};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
@@ -35,6 +36,8 @@ use crate::clock::Clock;
 const OTHER_BODY_BYTES: usize = 64 * 1024;
 /// Hosts that are remembered to have left HTTP/2.
 const HTTP1_HOSTS: usize = 10_000;
+/// Connections that are remembered to have brought an answer.
+const ANSWERED: usize = 10_000;
 /// A deadline for limits that are too long to have one.
 const FAR: Duration = Duration::from_secs(365 * 86_400);
 
@@ -50,8 +53,14 @@ struct Inner {
     header_lines: usize,
     /// Hosts that have answered 421 on HTTP/2: how a server leaves it (HT-006).
     http1_hosts: Mutex<HashSet<String>>,
+    /// Both ends of connections that have brought an answer: when one of them is found closed, the
+    /// server has given it up, not refused the request.
+    answered: Mutex<HashSet<Ends>>,
     clock: Clock,
 }
+
+/// A connection: our end and theirs.
+type Ends = (SocketAddr, SocketAddr);
 
 /// Which versions may be spoken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,6 +97,7 @@ impl HttpTransport {
             header_bytes: config.head_bytes(),
             header_lines: config.header_lines,
             http1_hosts: Mutex::default(),
+            answered: Mutex::default(),
             clock,
         })))
     }
@@ -234,9 +244,33 @@ impl HttpTransport {
                 })?
             }
         };
-        let response = response.map_err(|error| self.kind_of(error, url))?;
+        let response = response.map_err(|error| {
+            let kind = self.kind_of(error, url);
+            self.or_stale(kind, ends_of(&connection))
+        })?;
+        self.note_answer(ends_of(&connection));
         self.admit_head(response.headers())?;
         Ok((response, connected.elapsed()))
+    }
+
+    fn note_answer(&self, ends: Option<Ends>) {
+        let mut answered = self.0.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        if answered.len() >= ANSWERED {
+            // What is forgotten counts as a failure of the server.
+            answered.clear();
+        }
+        answered.extend(ends);
+    }
+
+    /// A connection that has answered before, and now is closed, was given up by the server. A
+    /// new one that is closed is a failure.
+    fn or_stale(&self, kind: FetchErrorKind, ends: Option<Ends>) -> FetchErrorKind {
+        if !matches!(kind, FetchErrorKind::Closed | FetchErrorKind::Interrupted(_)) {
+            return kind;
+        }
+        let mut answered = self.0.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = ends.is_some_and(|ends| answered.remove(&ends));
+        if known { FetchErrorKind::Stale } else { kind }
     }
 
     /// hyper asks for the size of a head only when it must read more of it.
@@ -319,6 +353,13 @@ async fn receive(
         }
         Ok(_) | Err(_) => body,
     }
+}
+
+fn ends_of(connection: &CaptureConnection) -> Option<Ends> {
+    let mut extras = Extensions::new();
+    connection.connection_metadata().as_ref()?.get_extras(&mut extras);
+    let info = extras.get::<HttpInfo>()?;
+    Some((info.local_addr(), info.remote_addr()))
 }
 
 fn deadline_of(start: Instant, limit: Duration) -> Instant {

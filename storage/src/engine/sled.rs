@@ -21,6 +21,9 @@ const FLUSH_EVERY_MS: u64 = 500;
 const RELEASE_TRIES: u32 = 5_000;
 const RELEASE_PAUSE: Duration = Duration::from_millis(1);
 
+/// sled panics when it gets less than 256 bytes, and crawls with little more.
+const LEAST_CACHE_BYTES: u64 = 64 * 1024;
+
 /// Memory of 0.34.7, measured: so many bytes a known URL, twice the cache, and a base.
 const MEMORY_PER_PAGE: u64 = 90;
 const BASE_MEMORY: u64 = 100 << 20;
@@ -57,6 +60,7 @@ impl SledEngine {
     /// # Errors
     /// [`EngineError`] if it cannot be opened or is damaged.
     pub fn open(dir: &Path, cache_bytes: u64) -> Result<Self, EngineError> {
+        let cache_bytes = cache_bytes.max(LEAST_CACHE_BYTES);
         guarded(NAME, "open the store", || {
             let db = sled::Config::new()
                 .path(dir)

@@ -19,6 +19,16 @@ fn rows(engine: &dyn Engine, from: &[u8], prefix: &[u8], limit: usize) -> Vec<Ve
     keys
 }
 
+/// A cache of no bytes is as small a cache as the engine can have.
+#[test]
+fn any_cache_will_do() {
+    let dir = tempfile::tempdir().unwrap();
+    for bytes in [0, u64::MAX] {
+        SledEngine::open(&dir.path().join("sled"), bytes).unwrap();
+        RedbEngine::open(&dir.path().join("redb"), bytes).unwrap();
+    }
+}
+
 /// From, prefix, limit, and the keys that are to come.
 type Scan<'a> = (&'a [u8], &'a [u8], usize, &'a [&'a [u8]]);
 

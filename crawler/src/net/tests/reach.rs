@@ -176,3 +176,19 @@ async fn a_user_agent_must_be_sendable() {
     let config = HttpConfig { user_agent: "a\nb".into(), ..config() };
     assert!(HttpTransport::new(config, Clock::real()).is_err());
 }
+
+/// A server that gives up a kept connection just when the next request is on its way: told apart
+/// from one that closes a new connection, which is a failure.
+#[tokio::test]
+async fn a_connection_that_was_given_up_is_not_a_failure() {
+    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi".to_vec();
+    let server = Server::start(Manner::Once(answer)).await;
+    let (transport, url) = (transport(config()), Url::parse(&server.url()).unwrap());
+    let mut codes = Vec::new();
+    for _ in 0..4 {
+        codes.push(code(&transport.get(&url, &short()).await));
+    }
+    assert_eq!(codes, ["ok", "stale-connection", "ok", "stale-connection"]);
+    let silent = Server::start(Manner::Say(vec![])).await;
+    assert_eq!(code(&get(&silent.url(), &short()).await), "closed");
+}

@@ -22,6 +22,8 @@ pub(super) enum Manner {
     Stall(Vec<u8>),
     /// Sends these bytes and waits for the next request.
     Keep(Vec<u8>),
+    /// Sends these bytes, reads the next request, and closes without an answer to it.
+    Once(Vec<u8>),
 }
 
 /// A running server: where it is and what it was sent.
@@ -104,6 +106,11 @@ async fn serve(
             }
             Manner::Keep(bytes) => {
                 let _ = socket.write_all(bytes).await;
+            }
+            Manner::Once(bytes) => {
+                let _ = socket.write_all(bytes).await;
+                let _ = request(&mut socket, opening).await;
+                return;
             }
         }
     }
