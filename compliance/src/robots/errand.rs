@@ -113,7 +113,7 @@ impl RobotsErrand {
 
     fn ask_again(self, now: Timestamp) -> Step {
         if self.unheard {
-            return unreachable("the server closed the connection twice".into(), None);
+            return unreachable("the server closed the connection twice".into());
         }
         let (errand, grounds) = Self::ask(self.chain, now);
         Step::Fetch(Self { unheard: true, ..errand }, grounds)
