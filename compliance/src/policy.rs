@@ -85,7 +85,8 @@ pub struct Policy {
 pub struct RobotsNumbers {
     /// Redirects that are followed; one more is as a 404 (RT-021, AM-1).
     pub redirect_hops: u8,
-    /// A hop to a host that wants to be left alone for longer than this is given up for now.
+    /// A redirect's next host that wants to be left alone for longer than the usual interval and
+    /// this is not waited for: the fetch begins anew when it may be asked.
     pub hop_patience: Duration,
     /// Decoded bytes that are processed; the rest is ignored (RT-031).
     pub max_bytes: usize,

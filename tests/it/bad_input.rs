@@ -273,6 +273,19 @@ fn a_store_that_was_damaged() {
     }
 }
 
+/// The store is whole but the index gone: the pages that were in it cannot be found, which is told.
+#[test]
+fn an_index_that_was_deleted() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    let first = crawl(dir.path(), &seed, &[]).well();
+    assert!(!first.err.contains("index"), "{first:?}");
+    fs::remove_dir_all(dir.path().join("data/index")).unwrap();
+    run(dir.path(), &["search", "page", "--data", "data"]).badly(1, &["no search index"]);
+    let again = crawl(dir.path(), &seed, &[]).well();
+    assert!(again.err.contains("3 pages") && again.err.contains("another --data"), "{again:?}");
+}
+
 #[test]
 fn a_store_of_another_engine() {
     let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());

@@ -188,7 +188,10 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             reporter,
             stop,
         };
-        let feed = index.map(|writer| IndexFeed::new(writer, now));
+        let feed = index.map(|writer| {
+            tell_of_lost_index(&writer, &context.store);
+            IndexFeed::new(writer, now)
+        });
         Ok(Self { context: Arc::new(context), feed })
     }
 
@@ -315,6 +318,18 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 }
 
+/// A store that has fetched pages, with an index that was begun only now: it was deleted, or the
+/// crawl had none so far. The text of those pages is kept nowhere else.
+fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
+    let fetched = store.stats().fetched;
+    if index.is_new() && fetched > 0 {
+        tracing::warn!(
+            "the search index is new: {fetched} pages that were fetched before are not in it until \
+             they are fetched again; restore a backup of the index, or crawl anew with another --data"
+        );
+    }
+}
+
 fn ended_well(
     ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
 ) -> Result<(), CrawlError> {
@@ -370,7 +385,8 @@ impl<S, T> Context<S, T> {
 
     /// How long a site is lent. With less time than one request may take, none would be made.
     fn lease(&self) -> Duration {
-        LEASE.max(self.longest_request * REQUESTS_PER_LEASE)
+        let turn = self.longest_request.saturating_add(self.settings.policy.interval);
+        LEASE.max(turn.saturating_mul(REQUESTS_PER_LEASE))
     }
 
     fn flush_audit(&self) {

@@ -145,7 +145,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         let policy = &self.settings.policy;
         let known = self.store.site(&site).await?.map(|state| state.pace);
         let known = self.since_opening(known.unwrap_or_default());
-        let patience_ends = self.clock.now().after(policy.robots.hop_patience);
+        let usual = policy.interval.max(policy.crawl_delay_cap);
+        let patience = usual.saturating_add(policy.robots.hop_patience);
+        let patience_ends = self.clock.now().after(patience);
         loop {
             let turn = self.gates.turn(&site, &known).await;
             let ready = turn.ready_at(policy).map_or(Timestamp::EPOCH, |hold| hold.until);
@@ -184,10 +186,10 @@ fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsRepl
 }
 
 fn without_response(error: &FetchError) -> RobotsReply<'static> {
-    match error.kind {
-        FetchErrorKind::Stale | FetchErrorKind::Misdirected => RobotsReply::Unheard,
-        _ => RobotsReply::Failed(error.in_words()),
+    if matches!(error.kind, FetchErrorKind::Stale | FetchErrorKind::Misdirected) {
+        return RobotsReply::Unheard;
     }
+    RobotsReply::Failed(error.in_words())
 }
 
 /// Fetches a robots.txt outside a crawl, as `comity robots URL` does: the same errand and the

@@ -385,3 +385,25 @@ async fn a_connection_that_was_given_up_costs_one_more_request() {
     assert_polite(&web, Duration::from_secs(2));
     assert!(clock.now().since(T0) < Duration::from_secs(20), "nothing was put off");
 }
+
+/// A robots.txt that redirects within its site is read, however long the interval.
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_behind_redirects_and_long_intervals() {
+    let clock = Clock::starting_at(T0);
+    let hop = |to| redirect(to);
+    let web = Web::new(
+        clock,
+        [
+            ("http://a.example/robots.txt", hop(&[("location", "https://a.example/robots.txt")])),
+            ("https://a.example/robots.txt", hop(&[("location", "/rules")])),
+            ("https://a.example/rules", robots("user-agent: *\ndisallow: /x")),
+            ("http://a.example/", html("home")),
+        ],
+    );
+    let mut config = config("http://a.example/");
+    config.politeness.interval = Span::secs(600);
+    config.crawl.patience = Span::secs(3600);
+    let (end, stats) = Data::new().crawl(&web, &config).await;
+    assert_eq!((end, stats.fetched), (End::Done, 1));
+    assert_polite(&web, Duration::from_secs(600));
+}

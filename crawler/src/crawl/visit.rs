@@ -80,16 +80,13 @@ impl<S: Store, T: Transport> Context<S, T> {
         now: Timestamp,
     ) -> Visit {
         let (code, detail) = (error.kind.code(), error.in_words());
-        match &error.kind {
-            FetchErrorKind::BlockedAddress(_) => {
-                self.refused(page, RefusalReason::BlockedAddress, Some(detail), now)
-            }
-            // The site answered, and so is not in trouble, but what it sent is of no use.
-            FetchErrorKind::Coding(_) | FetchErrorKind::Expansion { .. } => {
-                self.failed(page, code, detail, Answer::Unanswered, now)
-            }
-            _ => self.failed(page, code, detail, answer, now),
+        if matches!(error.kind, FetchErrorKind::BlockedAddress(_)) {
+            return self.refused(page, RefusalReason::BlockedAddress, Some(detail), now);
         }
+        // A site that answered is not in trouble, but what it sent may be of no use: for the URL
+        // that is as no answer.
+        let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
+        self.failed(page, code, detail, for_url, now)
     }
 
     /// A visit that made no request, because of a rule.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tantivy::TantivyError;
+use tantivy::directory::error::LockError;
 use thiserror::Error;
 
 /// A search index that could not be opened, read or written.
@@ -23,7 +24,10 @@ pub enum IndexError {
         dir: PathBuf,
     },
     /// Files are missing or unreadable.
-    #[error("the search index in {dir} is damaged; move it away and crawl again to rebuild it")]
+    #[error(
+        "the search index in {dir} is damaged; restore a backup of it, or crawl anew with another \
+         --data (if it is moved away, a new one holds the pages fetched from then on)"
+    )]
     Damaged {
         /// Where it is.
         dir: PathBuf,
@@ -33,7 +37,8 @@ pub enum IndexError {
     },
     /// Another version of this program wrote it.
     #[error(
-        "the search index in {dir} was written by another version; move it away and crawl again"
+        "the search index in {dir} was written by another version; use that one, or crawl anew \
+         with another --data (if it is moved away, a new one holds the pages fetched from then on)"
     )]
     OtherVersion {
         /// Where it is.
@@ -70,7 +75,10 @@ impl IndexError {
 
     pub(super) fn engine(dir: &Path, source: TantivyError) -> Self {
         let dir = dir.to_owned();
-        if matches!(source, TantivyError::LockFailure(..)) {
+        if let TantivyError::LockFailure(LockError::IoError(cause), _) = &source {
+            let cause = std::io::Error::new(cause.kind(), cause.to_string());
+            Self::Io { dir, source: cause }
+        } else if matches!(source, TantivyError::LockFailure(..)) {
             Self::Locked { dir }
         } else if matches!(
             source,

@@ -363,3 +363,18 @@ proptest! {
         let _ = wanted.query(&fields, NOW);
     }
 }
+
+/// A lock that another process has, and one that cannot be made, as in a directory that cannot be
+/// written: waiting helps against the first only.
+#[test]
+fn locks_that_fail() {
+    use tantivy::TantivyError::LockFailure;
+    use tantivy::directory::error::LockError;
+    let dir = Path::new("data/index");
+    let busy = IndexError::engine(dir, LockFailure(LockError::LockBusy, None));
+    assert!(busy.to_string().contains("another crawl"), "{busy}");
+    let read_only = std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
+    let refused = LockFailure(LockError::wrap_io_error(read_only), None);
+    let refused = IndexError::engine(dir, refused).to_string();
+    assert!(refused.contains("permissions"), "{refused}");
+}

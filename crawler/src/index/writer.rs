@@ -20,6 +20,7 @@ pub(super) const META_FILE: &str = "meta.json";
 /// Keeps an index up to date. Holds the directory's lock until it is dropped.
 pub struct IndexWriter {
     dir: PathBuf,
+    is_new: bool,
     fields: Fields,
     writer: tantivy::IndexWriter<TantivyDocument>,
 }
@@ -35,7 +36,8 @@ impl IndexWriter {
         let engine = |error| IndexError::engine(dir, error);
         std::fs::create_dir_all(dir).map_err(io)?;
         let directory = MmapDirectory::open(dir).map_err(|error| engine(error.into()))?;
-        let index = if dir.join(META_FILE).try_exists().map_err(io)? {
+        let is_new = !dir.join(META_FILE).try_exists().map_err(io)?;
+        let index = if !is_new {
             Index::open(directory).map_err(engine)?
         } else {
             if holds_segments(dir).map_err(io)? {
@@ -50,7 +52,12 @@ impl IndexWriter {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let _: IndexReader = reader.try_into().map_err(engine)?;
         let writer = index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
-        Ok(Self { dir: dir.to_owned(), fields, writer })
+        Ok(Self { dir: dir.to_owned(), is_new, fields, writer })
+    }
+
+    /// Whether opening it began a new index.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Takes changes in, in their order. They are seen, and safe, after [`Self::commit`].
