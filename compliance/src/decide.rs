@@ -2,8 +2,6 @@
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
-use core::time::Duration;
-
 use url::Url;
 
 use crate::pace::SitePace;
@@ -44,15 +42,11 @@ pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
     }
     match facts.robots.standing(facts.policy, facts.pace.last_served, now) {
         Standing::Stop { until } => Verdict::Wait { until, cause: WaitCause::RobotsUnreachable },
-        Standing::Fetch => {
-            let known = facts.robots.rules();
-            let crawl_delay = known.and_then(|rules| rules.crawl_delay(facts.identity.tokens()));
-            facts.pace_first(crawl_delay, now, || {
-                let (errand, grounds) = RobotsErrand::start(&origin, now);
-                Verdict::FetchRobots(errand, grounds)
-            })
-        }
-        Standing::NoRules(basis) => facts.pace_first(None, now, || {
+        Standing::Fetch => facts.pace_first(now, || {
+            let (errand, grounds) = RobotsErrand::start(&origin, now);
+            Verdict::FetchRobots(errand, grounds)
+        }),
+        Standing::NoRules(basis) => facts.pace_first(now, || {
             Verdict::Fetch(Grounds::new(bare(url), basis.without_rule(), None, now))
         }),
         Standing::Rules(rules, basis) => facts.by_rules(url, rules, basis, now),
@@ -71,20 +65,12 @@ impl Facts<'_> {
             (Basis::Fresh, None) => GroundsReason::RobotsNoRule,
             (Basis::LastGood | Basis::LongGone, _) => basis.without_rule(),
         };
-        let crawl_delay = rules.crawl_delay(self.identity.tokens());
-        self.pace_first(crawl_delay, now, || {
-            Verdict::Fetch(Grounds::new(bare(url), reason, evidence, now))
-        })
+        self.pace_first(now, || Verdict::Fetch(Grounds::new(bare(url), reason, evidence, now)))
     }
 
     /// `then`, unless the site must be left alone for a while first.
-    fn pace_first(
-        self,
-        crawl_delay: Option<Duration>,
-        now: Timestamp,
-        then: impl FnOnce() -> Verdict,
-    ) -> Verdict {
-        match self.pace.ready_at(self.policy, crawl_delay) {
+    fn pace_first(self, now: Timestamp, then: impl FnOnce() -> Verdict) -> Verdict {
+        match self.pace.ready_at(self.policy) {
             Some(hold) if hold.until > now => {
                 Verdict::Wait { until: hold.until, cause: hold.cause }
             }
@@ -124,8 +110,9 @@ fn evidence(answer: &RobotsVerdict) -> Option<RobotsEvidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robots::RobotsOutcome;
+    use crate::robots::{RobotsOutcome, Trouble};
     use crate::{Answer, ProductToken, ScopeKind};
+    use core::time::Duration;
 
     const NOW: Timestamp = Timestamp::from_secs(1_796_000_000);
 
@@ -142,7 +129,9 @@ mod tests {
             "unknown" => None,
             "404" => Some(RobotsOutcome::NoFile { cause: "status 404".into(), fresh_for }),
             "503" => {
-                Some(RobotsOutcome::Unreachable { cause: "status 503".into(), retry_after: None })
+                let trouble = Trouble::Passing;
+                let cause = "status 503".into();
+                Some(RobotsOutcome::Unreachable { cause, trouble, retry_after: None })
             }
             text => Some(RobotsOutcome::File { body: text.into(), cause: "".into(), fresh_for }),
         };
@@ -152,6 +141,8 @@ mod tests {
             None => record,
         };
         let mut pace = SitePace::default();
+        let rules = record.rules();
+        pace.heard_crawl_delay(rules.and_then(|rules| rules.crawl_delay(identity.tokens())), None);
         if let Some(answer) = last {
             pace.request_ended(answer, &policy, Timestamp::from_secs(NOW.as_secs() - 1));
         }

@@ -178,7 +178,11 @@ impl Identity {
         if let Some(header) = &self.user_agent {
             return header.clone();
         }
-        let reach = self.contact.as_ref().map_or_else(String::new, |c| format!("; +{c}"));
+        let reach = match &self.contact {
+            Some(Contact::Page(page)) => format!("; +{page}"),
+            Some(Contact::Mail(mail)) => format!("; +mailto:{mail}"),
+            None => String::new(),
+        };
         format!("Mozilla/5.0 (compatible; {}/{}{reach})", self.token(), self.version)
     }
 }

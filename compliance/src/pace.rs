@@ -16,6 +16,9 @@ pub struct SitePace {
     pub failures: u32,
     /// When the site last answered without such an error.
     pub last_served: Option<Timestamp>,
+    /// The longest crawl-delay that a robots.txt of the site asks for: one of its origins may ask,
+    /// and all of them share the site's pace (AM-36).
+    pub crawl_delay: Option<Duration>,
 }
 
 /// A time before which a site is not asked.
@@ -71,15 +74,21 @@ impl SitePace {
             Answer::Unanswered => None,
         };
         self.failures = self.failures.saturating_add(1);
-        self.hold = Some(match retry_after {
-            Some(wait) => Hold {
-                until: now.after(wait.min(policy.retry_after_cap)),
-                cause: WaitCause::RetryAfter,
-            },
-            None => {
-                Hold { until: now.after(backoff(self.failures, policy)), cause: WaitCause::Backoff }
-            }
+        let backoff = backoff(self.failures, policy);
+        let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
+        // Retry-After is a minimum: a site that names a short time over and over is in trouble still.
+        self.hold = Some(if asked > backoff {
+            Hold { until: now.after(asked), cause: WaitCause::RetryAfter }
+        } else {
+            Hold { until: now.after(backoff), cause: WaitCause::Backoff }
         });
+    }
+
+    /// Takes account of the crawl-delay in a robots.txt of the site that was just read. `before`
+    /// is what the same file asked for until now.
+    pub fn heard_crawl_delay(&mut self, asked: Option<Duration>, before: Option<Duration>) {
+        let others = self.crawl_delay.filter(|known| Some(*known) != before);
+        self.crawl_delay = others.max(asked);
     }
 
     /// Assumes a request at `at`: after a restart, what was under way then is not known.
@@ -88,9 +97,8 @@ impl SitePace {
     }
 
     /// When the site may be asked next, and what that waits for; `None` if it never was asked.
-    /// `crawl_delay` is what its robots.txt asks for (AM-36).
-    pub fn ready_at(&self, policy: &Policy, crawl_delay: Option<Duration>) -> Option<Hold> {
-        let delay = policy.crawl_delay(crawl_delay);
+    pub fn ready_at(&self, policy: &Policy) -> Option<Hold> {
+        let delay = policy.crawl_delay(self.crawl_delay);
         let (gap, cause) = match delay {
             Some(delay) if delay > policy.interval => (delay, WaitCause::CrawlDelay),
             Some(_) | None => (policy.interval, WaitCause::Interval),
@@ -111,20 +119,21 @@ pub fn retry_at(
     if failures >= policy.url_attempts {
         return None;
     }
-    let (asked, first) = match answer {
+    // Four times as long after each failure: a mended fault is found soon, a lasting one costs little.
+    let doublings = 4_u32.saturating_pow(failures.saturating_sub(1).min(8));
+    let own = policy.url_retry_first.saturating_mul(doublings);
+    let pause = match answer {
         Answer::Served => return None,
         // As soon as the site's pace permits: it may have felt a request.
-        Answer::Unheard => (Duration::ZERO, Duration::ZERO),
-        Answer::Overloaded { retry_after: Some(wait) } => {
-            (wait.min(policy.retry_after_cap), Duration::ZERO)
+        Answer::Unheard => Duration::ZERO,
+        // A time that the site names is believed once; after that it is a minimum.
+        Answer::Overloaded { retry_after: Some(wait) } if failures <= 1 => {
+            wait.min(policy.retry_after_cap)
         }
-        Answer::Overloaded { retry_after: None } | Answer::Unanswered => {
-            (Duration::ZERO, policy.url_retry_first)
-        }
+        Answer::Overloaded { retry_after: Some(wait) } => wait.min(policy.retry_after_cap).max(own),
+        Answer::Overloaded { retry_after: None } | Answer::Unanswered => own,
     };
-    // Four times as long after each failure: a mended fault is found soon, a lasting one costs little.
-    let pause = first.saturating_mul(4_u32.saturating_pow(failures.saturating_sub(1).min(8)));
-    Some(now.after(pause.max(asked)))
+    Some(now.after(pause))
 }
 
 /// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
@@ -140,8 +149,8 @@ mod tests {
 
     const T0: Timestamp = Timestamp::from_secs(1000);
 
-    fn wait(pace: &SitePace, policy: &Policy, crawl_delay: Option<u64>) -> (u64, WaitCause) {
-        let hold = pace.ready_at(policy, crawl_delay.map(Duration::from_secs)).unwrap();
+    fn wait(pace: &SitePace, policy: &Policy) -> (u64, WaitCause) {
+        let hold = pace.ready_at(policy).unwrap();
         (hold.until.since(T0).as_secs(), hold.cause)
     }
 
@@ -161,7 +170,7 @@ mod tests {
             (&google, Answer::Served, Some(10), (2, WaitCause::Interval)),
             (&courteous, retry(120), None, (120, WaitCause::RetryAfter)),
             (&courteous, retry(10_000_000), None, (86_400, WaitCause::RetryAfter)),
-            (&courteous, retry(0), None, (2, WaitCause::Interval)),
+            (&courteous, retry(0), None, (2, WaitCause::Backoff)),
             (&courteous, plain, Some(30), (30, WaitCause::CrawlDelay)),
             (&courteous, Answer::of(404, Some(secs(900))), None, (2, WaitCause::Interval)),
             (&courteous, Answer::of(429, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
@@ -169,8 +178,9 @@ mod tests {
         ];
         for (policy, answer, crawl_delay, expect) in cases {
             let mut pace = SitePace::default();
+            pace.heard_crawl_delay(crawl_delay.map(secs), None);
             pace.request_ended(answer, policy, T0);
-            assert_eq!(wait(&pace, policy, crawl_delay), expect, "{answer:?} {crawl_delay:?}");
+            assert_eq!(wait(&pace, policy), expect, "{answer:?} {crawl_delay:?}");
         }
     }
 
@@ -178,16 +188,47 @@ mod tests {
     fn failures_double_the_wait_and_an_answer_ends_it() {
         let policy = Policy::default();
         let mut pace = SitePace::default();
-        assert_eq!(pace.ready_at(&policy, None), None);
+        assert_eq!(pace.ready_at(&policy), None);
         let mut waits = alloc::vec![];
         for _ in 0..14 {
             pace.request_ended(Answer::Unanswered, &policy, T0);
-            waits.push(wait(&pace, &policy, None).0);
+            waits.push(wait(&pace, &policy).0);
         }
         assert_eq!(waits[..6], [2, 4, 8, 16, 32, 64]);
         assert_eq!(waits[13], 3600);
         pace.request_ended(Answer::Served, &policy, T0);
-        assert_eq!(wait(&pace, &policy, None), (2, WaitCause::Interval));
+        assert_eq!(wait(&pace, &policy), (2, WaitCause::Interval));
+    }
+
+    /// AM-65, AM-11: a Retry-After never shortens the wait that the failures ask for.
+    #[test]
+    fn a_short_retry_after_does_not_end_the_slow_down() {
+        let policy = Policy::default();
+        let mut pace = SitePace::default();
+        let waits: [u64; 4] = core::array::from_fn(|_| {
+            let retry_after = Some(Duration::from_secs(5));
+            pace.request_ended(Answer::Overloaded { retry_after }, &policy, T0);
+            wait(&pace, &policy).0
+        });
+        assert_eq!(waits, [5, 5, 8, 16]);
+    }
+
+    /// AM-36: the longest of a site's origins, until the file that asked for it asks for less.
+    #[test]
+    fn crawl_delays_of_one_site() {
+        let secs = |secs| Some(Duration::from_secs(secs));
+        let mut pace = SitePace::default();
+        for (asked, before, expect) in [
+            (secs(4), None, secs(4)),
+            (None, None, secs(4)),
+            (secs(9), None, secs(9)),
+            (secs(4), secs(4), secs(9)),
+            (secs(3), secs(9), secs(3)),
+            (None, secs(3), None),
+        ] {
+            pace.heard_crawl_delay(asked, before);
+            assert_eq!(pace.crawl_delay, expect, "{asked:?} {before:?}");
+        }
     }
 
     /// HT-004, HT-010, AM-65: one line, one case.
@@ -202,6 +243,7 @@ mod tests {
             (1, Answer::of(500, None), Some(300)),
             (1, retry(1), Some(1)),
             (1, retry(7200), Some(7200)),
+            (2, retry(1), Some(1200)),
             (2, retry(10_000_000), Some(86_400)),
             (3, retry(1), None),
             (1, Answer::Served, None),
@@ -231,8 +273,8 @@ mod tests {
         let policy = Policy::default();
         let mut pace = SitePace { last_request: Some(T0), ..SitePace::default() };
         pace.assume_request(T0.after(Duration::from_secs(100)));
-        assert_eq!(wait(&pace, &policy, None).0, 102);
+        assert_eq!(wait(&pace, &policy).0, 102);
         pace.assume_request(T0);
-        assert_eq!(wait(&pace, &policy, None).0, 102);
+        assert_eq!(wait(&pace, &policy).0, 102);
     }
 }

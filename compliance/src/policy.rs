@@ -1,6 +1,7 @@
 //! The operator's choices: three presets, and every number that a site owner feels.
 
 use core::fmt;
+use core::num::NonZeroU32;
 use core::str::FromStr;
 use core::time::Duration;
 
@@ -57,6 +58,10 @@ pub struct Policy {
     pub preset: Preset,
     /// Least time from the end of one request to a site to the start of the next (RL-002).
     pub interval: Duration,
+    /// Requests a second to one IP address, all the sites that live there together.
+    pub address_per_second: NonZeroU32,
+    /// Requests a second of the whole crawl.
+    pub whole_per_second: NonZeroU32,
     /// Longest crawl-delay that is honoured; a longer one counts as this (AM-36).
     pub crawl_delay_cap: Duration,
     /// Longest Retry-After that is honoured; then the site is asked again (AM-65).
@@ -80,6 +85,9 @@ pub struct Policy {
 pub struct RobotsNumbers {
     /// Redirects that are followed; one more is as a 404 (RT-021, AM-1).
     pub redirect_hops: u8,
+    /// A redirect's next host that wants to be left alone for longer than the usual interval and
+    /// this is not waited for: the fetch begins anew when it may be asked.
+    pub hop_patience: Duration,
     /// Decoded bytes that are processed; the rest is ignored (RT-031).
     pub max_bytes: usize,
     /// Freshness of a copy whose response names none (RT-030).
@@ -110,6 +118,8 @@ impl Policy {
         Self {
             preset,
             interval: Duration::from_secs(2),
+            address_per_second: NonZeroU32::new(5).expect("not zero"),
+            whole_per_second: NonZeroU32::new(200).expect("not zero"),
             crawl_delay_cap: MINUTE,
             retry_after_cap: DAY,
             backoff_cap: HOUR,
@@ -141,6 +151,7 @@ impl RobotsNumbers {
     /// The numbers of RT-021 to RT-031, AM-1, AM-11 and AM-12.
     pub const DOCUMENTED: Self = Self {
         redirect_hops: 5,
+        hop_patience: Duration::from_secs(90),
         max_bytes: 500 * 1024,
         fresh: DAY,
         fresh_min: Duration::from_secs(5 * 60),

@@ -54,6 +54,9 @@ pub enum Permission {
 pub enum StatusEffect {
     /// Content came: read it and its rules, and publish by these (HT-001).
     Read,
+    /// It points elsewhere, if it says where (HT-002, LK-005): withdraw what is held, judge the
+    /// target for itself.
+    Redirect,
     /// The content held before stands; [`Directives::after_not_modified`] tells its rules
     /// (HT-002, AM-56).
     Stand,
@@ -70,6 +73,7 @@ impl StatusEffect {
         match status {
             204 | 205 => Self::Withdraw(Withheld::NotSuccessful),
             200..=299 => Self::Read,
+            301 | 302 | 303 | 307 | 308 => Self::Redirect,
             304 => Self::Stand,
             300..=399 => Self::Withdraw(Withheld::Redirect),
             429 => Self::Keep,
@@ -94,6 +98,9 @@ reasons! {
         /// It answered with an error of the client's or an empty answer.
         NotSuccessful = "not-successful", "HT-001, HT-003, AM-57",
             "The URL does not answer with content; the site owner can serve it with status 200.";
+        /// Its content is of a kind that is not indexed.
+        ContentType = "content-type", "house rule",
+            "Only HTML and plain text are indexed; the site owner can serve the page as text/html.";
         /// It only points elsewhere.
         Redirect = "redirect", "HT-002, AM-54",
             "The URL redirects, so its target is shown in its place; nothing to do.";
@@ -332,16 +339,20 @@ noimageindex | -1 standard -1 Allow Forbid
 
     #[test]
     fn statuses() {
-        use StatusEffect::{Keep, Read, Stand, Withdraw};
+        use StatusEffect::{Keep, Read, Redirect, Stand, Withdraw};
         let cases = [
             (200, Read),
             (201, Read),
             (202, Read),
             (204, Withdraw(Withheld::NotSuccessful)),
-            (301, Withdraw(Withheld::Redirect)),
-            (302, Withdraw(Withheld::Redirect)),
+            (300, Withdraw(Withheld::Redirect)),
+            (301, Redirect),
+            (302, Redirect),
+            (303, Redirect),
             (304, Stand),
-            (308, Withdraw(Withheld::Redirect)),
+            (305, Withdraw(Withheld::Redirect)),
+            (307, Redirect),
+            (308, Redirect),
             (401, Withdraw(Withheld::NotSuccessful)),
             (404, Withdraw(Withheld::NotSuccessful)),
             (410, Withdraw(Withheld::NotSuccessful)),

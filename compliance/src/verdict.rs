@@ -162,9 +162,12 @@ reasons! {
         /// Neither http nor https.
         UnsupportedScheme = "unsupported-scheme", "RT-004",
             "Only http and https URLs are crawled.";
+        /// Its address is not on the public internet.
+        BlockedAddress = "blocked-address", "operator's guard",
+            "The host has an address that is private, loopback, link-local or of another special range; the operator can permit the range (--allow-network).";
         /// Outside the crawl's scope.
         OutOfScope = "out-of-scope", "operator's scope",
-            "The operator can widen the scope (--scope domain, --scope any) or add a seed.";
+            "The operator can widen the scope (--scope domain, --scope any) or add a seed; links are judged when their page is fetched.";
         /// A robots.txt rule forbids it.
         RobotsDisallow = "robots-disallow", "RT-048, RT-083, RFC 9309 section 2.2.2",
             "The site owner forbids this URL in robots.txt; only the site owner can change that.";

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use comity_compliance::Policy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The text that `comity init` writes: every key with its default, and what it does.
@@ -138,11 +139,12 @@ impl Default for IdentityConfig {
 
 impl Default for PolitenessConfig {
     fn default() -> Self {
+        let policy = Policy::default();
         Self {
-            policy: "courteous".into(),
-            interval: Span::secs(2),
-            address_per_second: 5,
-            whole_per_second: 200,
+            policy: policy.preset.name().into(),
+            interval: Span(policy.interval),
+            address_per_second: policy.address_per_second.get(),
+            whole_per_second: policy.whole_per_second.get(),
         }
     }
 }

@@ -101,8 +101,8 @@ impl Settings {
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
         let seeds = config.crawl.seeds.iter().map(|seed| urls::parse_seed(seed));
         let seeds = seeds.collect::<Result<Vec<_>, _>>().map_err(wrong("crawl.seeds"))?;
-        let store = store(config)?;
-        let scope = config.crawl.scope.parse().map_err(wrong::<&str>("crawl.scope"))?;
+        let (store, policy) = (store(config)?, policy(config)?);
+        let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
             seeds,
             scope,
@@ -111,9 +111,9 @@ impl Settings {
             patience: config.crawl.patience.0,
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
             identity: identity(config)?,
-            policy: policy(config)?,
             net: net(config)?,
-            ceilings: ceilings(config)?,
+            ceilings: ceilings(&policy),
+            policy,
             index: config.index.enabled && store.engine != EngineKind::Memory,
             store,
         })
@@ -132,10 +132,7 @@ fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => IpAddr::from(ip).is_loopback(),
         Some(Host::Ipv6(ip)) => IpAddr::from(ip).is_loopback(),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
+        Some(Host::Domain(name)) => urls::is_localhost(name),
         None => false,
     }
 }
@@ -158,8 +155,16 @@ fn identity(config: &Config) -> Result<Identity, SettingsError> {
 }
 
 fn policy(config: &Config) -> Result<Policy, SettingsError> {
-    let preset: Preset = config.politeness.policy.parse().map_err(wrong("politeness.policy"))?;
-    Ok(Policy::new(preset).with_interval(config.politeness.interval.0))
+    let politeness = &config.politeness;
+    let preset = named(&politeness.policy, Preset::ALL, Preset::name, "politeness.policy")?;
+    let positive = |number, setting| {
+        NonZeroU32::new(number).ok_or_else(|| wrong(setting)("must be 1 or more"))
+    };
+    let mut policy = Policy::new(preset).with_interval(politeness.interval.0);
+    policy.address_per_second =
+        positive(politeness.address_per_second, "politeness.address_per_second")?;
+    policy.whole_per_second = positive(politeness.whole_per_second, "politeness.whole_per_second")?;
+    Ok(policy)
 }
 
 fn net(config: &Config) -> Result<NetSettings, SettingsError> {
@@ -188,17 +193,14 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
     })
 }
 
-fn ceilings(config: &Config) -> Result<CeilingNumbers, SettingsError> {
-    let per_second = |number, setting| {
-        let number = NonZeroU32::new(number).ok_or_else(|| wrong(setting)("must be 1 or more"))?;
-        Ok(Some(Quota::per_second(number).allow_burst(NonZeroU32::MIN)))
-    };
-    let politeness = &config.politeness;
-    Ok(CeilingNumbers {
-        per_site: CeilingNumbers::one_in(politeness.interval.0, NonZeroU32::MIN),
-        per_address: per_second(politeness.address_per_second, "politeness.address_per_second")?,
-        whole: per_second(politeness.whole_per_second, "politeness.whole_per_second")?,
-    })
+/// The second lock: the policy's numbers, held at the wire.
+fn ceilings(policy: &Policy) -> CeilingNumbers {
+    let per_second = |number| Some(Quota::per_second(number).allow_burst(NonZeroU32::MIN));
+    CeilingNumbers {
+        per_site: CeilingNumbers::one_in(policy.interval, NonZeroU32::MIN),
+        per_address: per_second(policy.address_per_second),
+        whole: per_second(policy.whole_per_second),
+    }
 }
 
 fn store(config: &Config) -> Result<StoreSettings, SettingsError> {

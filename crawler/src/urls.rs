@@ -78,6 +78,12 @@ pub enum SeedError {
         /// Its scheme, in small letters.
         scheme: String,
     },
+    /// A path without a site.
+    #[error("`{text}` is a path; give the whole address, such as https://example.org{text}")]
+    Path {
+        /// The seed as it was given.
+        text: String,
+    },
     /// Not an address at all.
     #[error("`{text}` is no web address ({reason}); give one such as https://example.org/")]
     Invalid {
@@ -86,6 +92,13 @@ pub enum SeedError {
         /// What is wrong with it.
         reason: url::ParseError,
     },
+}
+
+/// Whether a host name means this machine, whatever a resolver says (RFC 6761 section 6.3).
+pub fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.eq_ignore_ascii_case("localhost")
 }
 
 /// Reads a seed as a person types it, and normalises it.
@@ -107,6 +120,9 @@ pub fn parse_seed(text: &str) -> Result<Url, SeedError> {
             let text = text.to_owned();
             return Err(SeedError::Scheme { text, scheme });
         }
+        None if text.starts_with('/') && !text.starts_with("//") => {
+            return Err(SeedError::Path { text: text.to_owned() });
+        }
         None => parse_without_scheme(text.trim_start_matches('/')),
     };
     let url = url.map_err(invalid)?;
@@ -116,7 +132,7 @@ pub fn parse_seed(text: &str) -> Result<Url, SeedError> {
 fn parse_without_scheme(text: &str) -> Result<Url, url::ParseError> {
     let url = Url::parse(&format!("https://{text}"))?;
     let is_plain = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => is_localhost(name),
         Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
         None => false,
     };

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test suite fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts, RobotsRecord};
@@ -27,6 +28,7 @@ const TTL: Duration = Duration::from_secs(60);
 pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     found_once(&fresh().await).await;
     noted_then_queued(&fresh().await).await;
+    queued_again(&fresh().await).await;
     order_of_the_queue(&fresh().await).await;
     nobody_starves(&fresh().await).await;
     one_holder_a_site(&fresh().await).await;
@@ -42,6 +44,33 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     named_values(&fresh().await).await;
     many_at_once(&fresh().await).await;
     closed(&fresh().await).await;
+}
+
+/// What a rule held back, and what was given up, is queued again on request; the rest stays.
+async fn queued_again<S: Store>(store: &S) {
+    let urls =
+        ["refused", "failed", "fetched", "noted"].map(|name| format!("https://a.example/{name}"));
+    let [refused, failed, read, held] = &urls;
+    store.push(vec![link(refused), link(failed), link(read), noted(held)]).await.unwrap();
+    let lease = store.lease(NOW, 1, 9, TTL).await.unwrap().remove(0);
+    let code = String::from("robots-disallow");
+    let outcomes = [
+        visit(refused, Outcome::Refused { code: code.clone(), evidence: None }),
+        visit(failed, Outcome::Failed { code: "timeout".into(), detail: String::new() }),
+        visit(read, fetched()),
+    ];
+    store.commit(report(&lease, outcomes.to_vec()), NOW).await.unwrap();
+    assert_eq!(store.stats().queued, 0);
+    assert_eq!(store.requeue(vec!["another-code".into()]).await.unwrap(), 0);
+    assert_eq!(store.requeue(vec![code.clone(), "rel-nofollow".into()]).await.unwrap(), 2);
+    assert_eq!(store.requeue(vec![code]).await.unwrap(), 0, "it is queued by now");
+    let again = |text: &str| Found { plan: Plan::Again { priority: 0 }, ..link(text) };
+    let fates = store.push(vec![again(failed), again(refused)]).await.unwrap();
+    assert_eq!(fates, [Fate::Upgraded, Fate::Known]);
+    assert_eq!(store.page(&url(failed)).await.unwrap().unwrap().attempts, 0);
+    let lease = store.lease(NOW, 1, 9, TTL).await.unwrap().remove(0);
+    let lent: BTreeSet<_> = lease.urls.iter().map(|page| page.url.to_string()).collect();
+    assert_eq!(lent, BTreeSet::from([refused.clone(), failed.clone(), held.clone()]));
 }
 
 /// A URL that must parse.
@@ -294,7 +323,7 @@ async fn a_report_is_one_effect(store: &impl Store) {
     let second = visit("https://a.example/moved", Outcome::Redirected { status: 301, to });
     let mut done = report(&lease, vec![first, second]);
     let hold = Some(Hold { until: after(3), cause: WaitCause::RetryAfter });
-    done.pace = SitePace { last_request: Some(NOW), hold, failures: 2, last_served: None };
+    done.pace = SitePace { last_request: Some(NOW), hold, failures: 2, ..SitePace::default() };
     done.next_at = after(5);
     let receipt = store.commit(done.clone(), NOW).await.unwrap();
     assert_eq!(receipt, Receipt::Accepted { new_urls: 2 });

@@ -98,9 +98,6 @@ pub struct OpenOptions {
     pub work: Work,
     /// How long the writer's thread collects requests for one batch.
     pub window: Duration,
-    /// After a crash no site is lent before this time has passed: requests that were under way
-    /// may not be in the store. The longest interval between two requests to a site is right.
-    pub quiet_after_crash: Duration,
 }
 
 impl Default for OpenOptions {
@@ -110,7 +107,6 @@ impl Default for OpenOptions {
             seen_bytes: 256 << 20,
             work: Work::Threads,
             window: Duration::from_millis(20),
-            quiet_after_crash: Duration::ZERO,
         }
     }
 }

@@ -50,6 +50,11 @@ pub enum Plan {
         /// 0 goes first among URLs due in the same second.
         priority: u8,
     },
+    /// Fetch it at once, whatever an earlier visit of it brought: its failures are forgotten.
+    Again {
+        /// 0 goes first.
+        priority: u8,
+    },
     /// Only remember it. It becomes queued if it is found again with [`Plan::Queue`].
     Note {
         /// The stable code of the rule that keeps it out of the queue, such as `rel-nofollow`.
@@ -64,7 +69,7 @@ pub enum Fate {
     New,
     /// It was known, and nothing changed.
     Known,
-    /// It was only noted; now it is queued.
+    /// It was known and not queued; now it is queued.
     Upgraded,
     /// It cannot be kept: not http(s), no host, longer than [`MAX_URL_BYTES`], or one of dozens of
     /// URLs made to have the same hash.

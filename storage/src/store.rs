@@ -23,6 +23,14 @@ pub trait Store: Send + Sync + 'static {
     fn push(&self, found: Vec<Found>)
     -> impl Future<Output = Result<Vec<Fate>, StoreError>> + Send;
 
+    /// Queues again every page that is not queued because of one of these reasons: its last visit
+    /// was refused with that code, or it is noted for it. Says how many. Looks at every page.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some may be queued.
+    fn requeue(&self, reasons: Vec<String>)
+    -> impl Future<Output = Result<u64, StoreError>> + Send;
+
     /// Lends up to `sites` sites until `now + ttl`, each with up to `urls_per_site` of its due
     /// URLs. URLs that wait since a moment (retries, refreshes) and URLs to fetch at once both
     /// get a share. A site is lent to one holder at a time; an expired lease returns by itself.
@@ -259,6 +267,8 @@ pub struct SiteState {
 pub struct OutboxEntry {
     /// Its number; rises, with gaps.
     pub seq: u64,
+    /// The page that it is about; none if its row is damaged.
+    pub url: Option<Url>,
     /// What to hand on.
     pub payload: Payload,
 }
@@ -268,7 +278,7 @@ pub struct OutboxEntry {
 pub enum Payload {
     /// As they were committed.
     Bytes(Vec<u8>),
-    /// Damaged or gone from the disk; the page's next visit brings them again.
+    /// Damaged or gone from the disk; only another visit brings them again.
     Lost {
         /// What was found in their place.
         why: String,

@@ -12,8 +12,8 @@ use core::time::Duration;
 
 use url::Url;
 
-use super::record::RobotsOutcome;
-use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Timestamp};
+use super::record::{RobotsOutcome, Trouble};
+use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, StatusEffect, Timestamp};
 
 /// The fetch of one origin's robots.txt: follows redirects, across hosts too, and binds what it
 /// finds to the origin it started from (RT-021, RT-022, AM-1 to AM-4).
@@ -84,26 +84,36 @@ impl RobotsErrand {
     pub fn reply(self, reply: RobotsReply<'_>, policy: &Policy, now: Timestamp) -> Step {
         let numbers = &policy.robots;
         let response = match reply {
-            RobotsReply::Failed(cause) => return unreachable(cause, None),
+            RobotsReply::Failed(cause) => return unreachable(cause),
             RobotsReply::Unheard => return self.ask_again(now),
             RobotsReply::Response(response) => response,
         };
+        if StatusEffect::of(response.status) == StatusEffect::Redirect {
+            return self.follow(&response, numbers, now);
+        }
         match response.status {
             204 | 205 => Step::Done(file(&[], &response, numbers)),
-            206 => unreachable("status 206: only a part".into(), None),
+            206 => unreachable("status 206: only a part".into()),
             200..=299 => received(&response, numbers),
-            301 | 302 | 303 | 307 | 308 => self.follow(&response, numbers, now),
             429 | 500..=599 => {
-                unreachable(format!("status {}", response.status), response.retry_after)
+                let trouble = match response.status {
+                    503 => Trouble::Passing,
+                    _ => Trouble::Other,
+                };
+                Step::Done(RobotsOutcome::Unreachable {
+                    cause: format!("status {}", response.status),
+                    trouble,
+                    retry_after: response.retry_after,
+                })
             }
             400..=499 => no_file(format!("status {}", response.status), &response, numbers),
-            status => unreachable(format!("status {status}: no answer to a request"), None),
+            status => unreachable(format!("status {status}: no answer to a request")),
         }
     }
 
     fn ask_again(self, now: Timestamp) -> Step {
         if self.unheard {
-            return unreachable("the server closed the connection twice".into(), None);
+            return unreachable("the server closed the connection twice".into());
         }
         let (errand, grounds) = Self::ask(self.chain, now);
         Step::Fetch(Self { unheard: true, ..errand }, grounds)
@@ -119,10 +129,10 @@ impl RobotsErrand {
         let from = self.chain.last();
         let target = from.zip(response.location).and_then(|(from, to)| from.join(to).ok());
         let Some(mut target) = target else {
-            return unreachable("a redirect without a usable Location".into(), None);
+            return unreachable("a redirect without a usable Location".into());
         };
         if Origin::of(&target).is_err() {
-            return unreachable(format!("a redirect to {}", shown(&target)), None);
+            return unreachable(format!("a redirect to {}", shown(&target)));
         }
         target.set_fragment(None);
         if self.chain.contains(&target) {
@@ -154,7 +164,7 @@ fn received(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Step {
         Body::Broken(body) if body.len() >= numbers.max_bytes => {
             Step::Done(file(body, response, numbers))
         }
-        Body::Broken(_) => unreachable("the answer broke off".into(), None),
+        Body::Broken(_) => unreachable("the answer broke off".into()),
     }
 }
 
@@ -170,8 +180,8 @@ fn no_file(cause: String, response: &RobotsResponse<'_>, numbers: &RobotsNumbers
     Step::Done(RobotsOutcome::NoFile { cause, fresh_for: freshness(response, numbers) })
 }
 
-fn unreachable(cause: String, retry_after: Option<Duration>) -> Step {
-    Step::Done(RobotsOutcome::Unreachable { cause, retry_after })
+fn unreachable(cause: String) -> Step {
+    Step::Done(RobotsOutcome::Unreachable { cause, trouble: Trouble::Other, retry_after: None })
 }
 
 /// How long a copy counts as fresh (RT-030, AM-12): max-age less Age, within bounds; `no-store`

@@ -21,6 +21,6 @@ mod text;
 pub use errand::{Body, RobotsErrand, RobotsReply, RobotsResponse, Step};
 pub use lines::{RuleKind, cut};
 pub use record::{
-    Basis, CopyParts, FailingParts, RobotsOutcome, RobotsParts, RobotsRecord, Standing,
+    Basis, CopyParts, FailingParts, RobotsOutcome, RobotsParts, RobotsRecord, Standing, Trouble,
 };
 pub use text::{Access, GroupUsed, MatchedRule, ParserVerdict, RobotsTxt, RobotsVerdict};

@@ -30,9 +30,20 @@ pub enum RobotsOutcome {
     Unreachable {
         /// What went wrong, for people.
         cause: String,
+        /// How soon it may be over.
+        trouble: Trouble,
         /// The least time that the server asked to be left alone.
         retry_after: Option<Duration>,
     },
+}
+
+/// How soon a robots.txt that cannot be read may be readable again (RT-026, AM-11).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Trouble {
+    /// 503: the server says itself that it will pass. Asked again fairly soon.
+    Passing,
+    /// Anything else.
+    Other,
 }
 
 /// What is known of one origin's robots.txt.
@@ -166,8 +177,16 @@ impl RobotsRecord {
                 Self::good(Some(File { body, rules }), cause, now, fresh_for)
             }
             RobotsOutcome::NoFile { cause, fresh_for } => Self::good(None, cause, now, fresh_for),
-            RobotsOutcome::Unreachable { cause, retry_after } => {
-                self.failed(cause, retry_after, policy, now)
+            RobotsOutcome::Unreachable { cause, trouble, retry_after } => {
+                let (since, attempts) = match &self.failing {
+                    Some(run) => (run.since, run.attempts.saturating_add(1)),
+                    None => (now, 1),
+                };
+                let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
+                let pause = retry_pause(trouble, attempts, now.since(since), policy).max(asked);
+                let retry_at = now.after(pause);
+                let run = FailingParts { since, last_at: now, cause, attempts, retry_at };
+                Self { copy: self.copy, failing: Some(run) }
             }
         }
     }
@@ -175,21 +194,6 @@ impl RobotsRecord {
     fn good(file: Option<File>, cause: String, now: Timestamp, fresh_for: Duration) -> Self {
         let fresh_until = now.after(fresh_for);
         Self { copy: Some(GoodCopy { file, cause, fetched_at: now, fresh_until }), failing: None }
-    }
-
-    fn failed(
-        self,
-        cause: String,
-        retry_after: Option<Duration>,
-        policy: &Policy,
-        now: Timestamp,
-    ) -> Self {
-        let (since, attempts) =
-            self.failing.map_or((now, 1), |run| (run.since, run.attempts.saturating_add(1)));
-        let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
-        let pause = retry_pause(&cause, attempts, now.since(since), policy).max(asked);
-        let run = FailingParts { since, last_at: now, cause, attempts, retry_at: now.after(pause) };
-        Self { copy: self.copy, failing: Some(run) }
     }
 
     /// When robots.txt is to be fetched next; `None` if it never was.
@@ -216,6 +220,12 @@ impl RobotsRecord {
             (None, Some(copy)) => copy.standing(Basis::Fresh),
             (Some(run), copy) => run.standing(copy.as_ref(), policy, last_served, now),
         }
+    }
+
+    /// Bytes that the record takes in memory, about.
+    pub fn heap_bytes(&self) -> usize {
+        let file = self.copy.as_ref().and_then(|copy| copy.file.as_ref());
+        file.map_or(0, |file| file.body.len() + file.rules.heap_bytes())
     }
 
     /// The failures since a refresh was due, if the last one failed.
@@ -280,15 +290,19 @@ impl FailingParts {
 }
 
 /// How long to wait before robots.txt is tried again (AM-11).
-fn retry_pause(cause: &str, attempts: u32, failing_for: Duration, policy: &Policy) -> Duration {
+fn retry_pause(
+    trouble: Trouble,
+    attempts: u32,
+    failing_for: Duration,
+    policy: &Policy,
+) -> Duration {
     let numbers = &policy.robots;
     if failing_for >= numbers.last_good_for {
         return numbers.retry_late;
     }
-    let (first, cap) = if cause == "status 503" {
-        (numbers.retry_503, numbers.retry_503_cap)
-    } else {
-        (numbers.retry_other, numbers.retry_other_cap)
+    let (first, cap) = match trouble {
+        Trouble::Passing => (numbers.retry_503, numbers.retry_503_cap),
+        Trouble::Other => (numbers.retry_other, numbers.retry_other_cap),
     };
     let doublings = attempts.saturating_sub(1).min(16);
     first.saturating_mul(1 << doublings).min(cap)
@@ -321,7 +335,8 @@ mod tests {
     }
 
     fn down(cause: &str) -> RobotsOutcome {
-        RobotsOutcome::Unreachable { cause: cause.into(), retry_after: None }
+        let trouble = if cause == "status 503" { Trouble::Passing } else { Trouble::Other };
+        RobotsOutcome::Unreachable { cause: cause.into(), trouble, retry_after: None }
     }
 
     fn word(standing: Standing<'_>) -> &'static str {
@@ -435,6 +450,7 @@ mod tests {
         for (asked, expect) in [(60, 15 * MINUTE), (2 * HOUR, 2 * HOUR), (90 * DAY, DAY)] {
             let outcome = RobotsOutcome::Unreachable {
                 cause: "status 429".into(),
+                trouble: Trouble::Other,
                 retry_after: Some(Duration::from_secs(asked)),
             };
             let record = RobotsRecord::default().after(outcome, &Policy::default(), T0);
@@ -448,6 +464,7 @@ mod tests {
         let policy = Policy::default();
         let outcome = RobotsOutcome::Unreachable {
             cause: "status 503".into(),
+            trouble: Trouble::Passing,
             retry_after: Some(Duration::from_secs(DAY)),
         };
         let record = RobotsRecord::default().after(outcome, &policy, T0);

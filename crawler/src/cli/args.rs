@@ -163,6 +163,10 @@ pub(crate) struct SearchArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(
+    after_help = "The verdict is judged now, by the settings of the last run. Codes such as RT-083 are\n\
+    the numbered rules of docs/requirements.md, each with its source document."
+)]
 pub(crate) struct ExplainArgs {
     /// The URL
     pub(crate) url: String,
@@ -222,8 +226,9 @@ pub(crate) struct RobotsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
+    /// Where to keep the demo's crawl: an empty or new directory [default: one in the temporary directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
 
     /// Write what the sites saw, one JSON line a request, for `comity-lab check`
     #[arg(long, value_name = "FILE")]

@@ -16,7 +16,6 @@ use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::crawl::{Crawl, End, Event, Parts, Progress, Reporter, Watch, save_config};
-use crate::index::IndexWriter;
 use crate::net::HttpTransport;
 use crate::settings::Settings;
 
@@ -25,17 +24,26 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let config = effective(&args, read_config(config)?, clock).await?;
     let settings = Settings::new(&config)?;
     refuse_anonymous(&settings)?;
+    let transport = transport(&settings, clock)?;
     let store = open::store(&settings.store, clock)?;
-    save_config(&store, &config).await?;
+    let index = open::index(&settings, &store).await?;
+    let again = save_config(&store, &config).await?;
+    if again > 0 {
+        progress::say(&format!(
+            "{} that the last run's settings held back {} judged anew",
+            plural(again, "page", "pages"),
+            if again == 1 { "is" } else { "are" },
+        ));
+    }
     let resumed = store.opening() != Opening::Created;
     let troubles = Troubles::default();
     let crawl = Crawl::new(Parts {
         store,
         resumed,
-        transport: transport(&settings, clock)?,
+        transport,
         clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
-        index: open_index(&settings)?,
+        index,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
@@ -120,13 +128,6 @@ pub(super) fn transport(settings: &Settings, clock: Clock) -> anyhow::Result<Htt
         .context("could not set up the network")
 }
 
-pub(super) fn open_index(settings: &Settings) -> anyhow::Result<Option<IndexWriter>> {
-    if !settings.index {
-        return Ok(None);
-    }
-    Ok(Some(IndexWriter::open_or_create(&open::index_dir(&settings.store.data))?))
-}
-
 /// The first Ctrl-C, or SIGTERM, ends the crawl cleanly; the second at once.
 pub(super) fn stop_on_ctrl_c() -> CancellationToken {
     let stop = CancellationToken::new();
@@ -178,13 +179,13 @@ pub(super) async fn watched(
             _ = tick.tick() => {
                 let progress = watch.progress(started);
                 display.show(&progress, clock.now().as_millis());
-                status::publish(&settings.store, &progress, clock.now());
+                status::publish(&settings.store, &progress, &watch.stats(), clock.now());
             }
         }
     };
     display.end();
     let progress = watch.progress(started);
-    status::publish(&settings.store, &progress, clock.now());
+    status::publish(&settings.store, &progress, &watch.stats(), clock.now());
     (ended, progress)
 }
 
@@ -317,6 +318,11 @@ impl Summary<'_> {
     fn ending(&self) -> String {
         let now = self.clock.now();
         match self.ended {
+            End::Done if self.progress.counts.fetched == 0 => {
+                "Finished: all that is known was fetched before. A page is fetched once; a new --data \
+                 directory begins anew."
+                    .into()
+            }
             End::Done => "Finished: nothing is queued any more.".into(),
             End::Waits(until) => format!(
                 "Ended: what is queued is due later than the patience of {}; the first in {}. Run the same command again then.",

@@ -21,7 +21,7 @@ use crate::settings::Settings;
 pub(super) async fn run(args: DemoArgs) -> anyhow::Result<Exit> {
     let terminal = Terminal::new();
     let lab = Lab::start().await.context("could not start the small web on 127.0.0.1")?;
-    let data = fresh_data_dir(args.data.data.clone())?;
+    let data = fresh_data_dir(args.data.clone())?;
     let config = config(&lab, &args, data);
     let settings = Settings::new(&config)?;
     introduce(terminal, &lab, &settings);
@@ -89,6 +89,7 @@ fn introduce(terminal: Terminal, lab: &Lab, settings: &Settings) {
 async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Events> {
     let clock = Clock::real();
     let store = open::store(&settings.store, clock)?;
+    let index = open::index(settings, &store).await?;
     save_config(&store, config).await?;
     let events = Events::default();
     let crawl = Crawl::new(Parts {
@@ -97,7 +98,7 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
         transport: crawl::transport(settings, clock)?,
         clock,
         reporter: Reporter::new(events.listener()),
-        index: crawl::open_index(settings)?,
+        index,
         stop: crawl::stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
@@ -153,7 +154,7 @@ impl Events {
             (Tone::Note, "Fetched, and kept out of the index", &lists.withheld),
             (Tone::Bad, "Refused: never requested", &lists.refused),
             (Tone::Note, "Put off: the site must be left alone", &lists.waits),
-            (Tone::Note, "Failed", &lists.failed),
+            (Tone::Note, "Failed, at least at first", &lists.failed),
         ];
         for (tone, title, rows) in groups {
             terminal.line("");
@@ -189,21 +190,26 @@ fn show_searches(
 }
 
 fn conclude(terminal: Terminal, report: &Report, settings: &Settings) {
-    let data = settings.store.data.display();
     terminal.line("");
     terminal.line(terminal.paint(Tone::Title, "What the sites saw, by their own ledgers"));
+    terminal.line(
+        "  (owed gap: the least time between two requests; at once: the most under way together)",
+    );
     for line in report.to_string().lines() {
         terminal.line(format_args!("  {line}"));
     }
     if settings.store.engine == EngineKind::Memory {
         return;
     }
+    // As it was started: through cargo, the program is in no folder of the shell's.
+    let program = std::env::args().next().unwrap_or("comity".into());
+    let data = settings.store.data.display();
     terminal.line("");
     terminal.line(terminal.paint(Tone::Title, "Try next"));
-    terminal.line(format_args!("  comity search sourdough --data {data}"));
-    terminal.line(format_args!("  comity explain {} --data {data}", example(settings)));
-    terminal.line(format_args!("  comity status --data {data}"));
-    terminal.line("  comity crawl https://your.site/ --contact you@your.site");
+    terminal.line(format_args!("  {program} search sourdough --data {data}"));
+    terminal.line(format_args!("  {program} explain {} --data {data}", example(settings)));
+    terminal.line(format_args!("  {program} status --data {data}"));
+    terminal.line(format_args!("  {program} crawl https://your.site/ --contact you@your.site"));
 }
 
 fn example(settings: &Settings) -> String {

@@ -7,7 +7,8 @@ use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Store as _};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::load_config;
+use crate::crawl::{begin_index, load_config};
+use crate::index::IndexWriter;
 use crate::settings::{Settings, StoreSettings};
 
 pub(super) type AnyStore = LocalStore<Box<dyn Engine>>;
@@ -53,6 +54,25 @@ pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Op
     let saved = load_config(&store).await;
     store.close().await?;
     Ok(saved?)
+}
+
+/// The index of a crawl, if its pages are indexed. One that was begun must still be there.
+pub(super) async fn index(
+    settings: &Settings,
+    store: &AnyStore,
+) -> anyhow::Result<Option<IndexWriter>> {
+    if !settings.index {
+        return Ok(None);
+    }
+    let dir = index_dir(&settings.store.data);
+    if begin_index(store).await? && !dir.join("meta.json").is_file() {
+        bail!(
+            "the search index in {} is gone, though pages were put into it. Restore a backup of it; \
+             or crawl into a new --data directory; or go on without it by --no-index",
+            dir.display()
+        );
+    }
+    Ok(Some(IndexWriter::open_or_create(&dir)?))
 }
 
 pub(super) fn no_crawl(data: &Path) -> String {

@@ -29,6 +29,8 @@ pub(super) async fn run(args: RobotsArgs, config: Option<&Path>) -> anyhow::Resu
     let agents = agents(&args)?;
     let subject = Subject::read(&args, config).await?;
     let urls = subject.resolve(&args.urls)?;
+    let unread = matches!(subject.outcome, RobotsOutcome::Unreachable { .. });
+    let exit = if unread { Exit::NothingFetched } else { Exit::Done };
     let terminal = Terminal::new();
     let rows: Vec<Row> = urls
         .iter()
@@ -41,7 +43,7 @@ pub(super) async fn run(args: RobotsArgs, config: Option<&Path>) -> anyhow::Resu
             "source": subject.name, "answer": subject.answer(), "policy": policy.name(),
             "sitemaps": subject.sitemaps(), "answers": answers,
         }));
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     subject.describe(terminal, &agents);
     for row in &rows {
@@ -50,7 +52,7 @@ pub(super) async fn run(args: RobotsArgs, config: Option<&Path>) -> anyhow::Resu
     if rows.is_empty() {
         terminal.line("name URLs or paths after it to have them judged, such as /private/page");
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn agents(args: &RobotsArgs) -> anyhow::Result<Vec<ProductToken>> {
@@ -72,8 +74,10 @@ impl Subject {
         if args.subject == "-" || path.exists() {
             return Self::of_file(&args.subject);
         }
-        let looks_like_path = !args.subject.contains("://")
-            && (args.subject.contains('/') || args.subject.ends_with(".txt"));
+        // A host name has a dot, or is this machine's own; what else has no scheme is a file.
+        let (name, rest) = args.subject.split_once(['/', ':']).unwrap_or((&args.subject, ""));
+        let is_host = (name.contains('.') && !name.ends_with(".txt")) || urls::is_localhost(name);
+        let looks_like_path = !rest.starts_with("//") && !is_host;
         if looks_like_path {
             anyhow::bail!("there is no file {}", args.subject);
         }
@@ -123,7 +127,10 @@ impl Subject {
             Origin::of(&url).map_err(|e| Usage(format!("\"{text}\": {e}")))?;
             Ok(url)
         };
-        urls.iter().map(resolve).collect()
+        let page = self.base.path() != "/" && self.base.path() != "/robots.txt";
+        // An address of a page asks about that page.
+        let first = page.then(|| self.base.to_string());
+        first.iter().chain(urls).map(resolve).collect()
     }
 
     fn answer(&self) -> String {
@@ -213,7 +220,7 @@ impl Row {
         let word = match self.access {
             Some(Access::Allow) => terminal.paint(Tone::Good, "allowed   "),
             Some(Access::Disallow) => terminal.paint(Tone::Bad, "disallowed"),
-            None => terminal.paint(Tone::Note, "must wait "),
+            None => terminal.paint(Tone::Note, "not known "),
         };
         let agent = if name_agent { format!(" for {}", self.agent) } else { String::new() };
         let why = match (&self.rule, self.line, &self.group) {

@@ -6,13 +6,16 @@ use serde_json::json;
 
 use super::args::SearchArgs;
 use super::terminal::{Terminal, Tone, plural};
-use super::{Exit, data_dir, open};
+use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
 use crate::index::{Hit, Searcher};
 
 pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
     let words = args.words.join(" ");
+    if words.trim().is_empty() {
+        return Err(Usage("search for what? Give one or more words".into()).into());
+    }
     let searcher = Searcher::open(&open::index_dir(&data))?;
     let found = searcher.search(&words, Clock::real().now(), args.limit, 0)?;
     let terminal = Terminal::new();
@@ -25,9 +28,9 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         let title = if hit.title.is_empty() { &hit.url } else { &hit.title };
         terminal.line(terminal.paint(Tone::Title, title));
         terminal.line(terminal.paint(Tone::Good, &hit.url));
-        if let Some(text) = snippet(hit, terminal) {
-            terminal.line(text);
-        }
+        let none =
+            || terminal.paint(Tone::Faint, "  (no snippet: the page permits none, or has no text)");
+        terminal.line(snippet(hit, terminal).unwrap_or_else(none));
         terminal.line("");
     }
     terminal.line(match found.total {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::args::StatusArgs;
-use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes};
+use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open};
 use crate::clock::Clock;
 use crate::crawl::Progress;
@@ -21,7 +21,10 @@ use crate::settings::StoreSettings;
 struct Published {
     pid: u32,
     at_ms: i64,
-    progress: Progress,
+    /// This run.
+    run: Progress,
+    /// The whole crawl, as [`stats_json`] words it.
+    store: serde_json::Value,
 }
 
 fn status_file(data: &Path) -> PathBuf {
@@ -30,12 +33,16 @@ fn status_file(data: &Path) -> PathBuf {
 
 /// Publishes how far a running crawl is. A failure is not worth a stop: the crawl's own errors
 /// will tell of a full disk.
-pub(super) fn publish(store: &StoreSettings, progress: &Progress, now: Timestamp) {
+pub(super) fn publish(store: &StoreSettings, run: &Progress, stats: &Stats, now: Timestamp) {
     if store.engine == EngineKind::Memory {
         return;
     }
-    let published =
-        Published { pid: std::process::id(), at_ms: now.as_millis(), progress: progress.clone() };
+    let published = Published {
+        pid: std::process::id(),
+        at_ms: now.as_millis(),
+        run: run.clone(),
+        store: stats_json(stats),
+    };
     let path = status_file(&store.data);
     let fresh = path.with_extension("json.new");
     let written = serde_json::to_vec(&published)
@@ -60,7 +67,10 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
     let terminal = Terminal::new();
     if args.json {
         let next = next.map(|at| at.to_string());
-        terminal.json(&json!({ "running": false, "next_due": next, "store": stats_json(&stats) }));
+        terminal.json(&json!({
+            "running": false, "data": data, "pid": null, "run": null,
+            "next_due": next, "store": stats_json(&stats),
+        }));
         return Ok(Exit::Done);
     }
     terminal
@@ -91,9 +101,13 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     let published: Published =
         serde_json::from_slice(&text).with_context(|| format!("{} is damaged", path.display()))?;
     let terminal = Terminal::new();
-    let progress = &published.progress;
+    let progress = &published.run;
+    let next = progress.next_due_ms.map(Timestamp::from_millis);
     if as_json {
-        terminal.json(&json!({ "running": true, "pid": published.pid, "progress": progress }));
+        terminal.json(&json!({
+            "running": true, "data": data, "pid": published.pid, "run": progress,
+            "next_due": next.map(|at| at.to_string()), "store": published.store,
+        }));
         return Ok(Exit::Done);
     }
     let counts = &progress.counts;
@@ -114,7 +128,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     row("queued", grouped(progress.queued));
     row("known", grouped(progress.known));
     row("sites active", grouped(progress.sites_active as u64));
-    if let Some(due) = progress.next_due_ms.map(Timestamp::from_millis) {
+    if let Some(due) = next {
         row("next request", format!("in {}", duration(due.since(now))));
     }
     Ok(Exit::Done)
@@ -122,15 +136,18 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
 
 fn rows(terminal: Terminal, stats: &Stats) {
     let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
-    row("known", format!("{} URLs on {} sites", grouped(stats.known), grouped(stats.sites)));
+    let sites = plural(stats.sites, "site", "sites");
+    row("known", format!("{} on {sites}", plural(stats.known, "URL", "URLs")));
     row("queued", grouped(stats.queued));
     row("fetched", grouped(stats.fetched));
     row("redirected", grouped(stats.redirected));
     row("refused", by_reason(&stats.refused));
     row("failed", by_reason(&stats.failed));
-    row("not followed", by_reason(&stats.noted));
-    row("for the index", format!("{} waiting", grouped(stats.outbox_pending)));
-    row("memory", format!("up to {}", megabytes(stats.memory_estimate_bytes)));
+    row("noted only", by_reason(&stats.noted));
+    if stats.outbox_pending > 0 {
+        row("to index", plural(stats.outbox_pending, "page", "pages"));
+    }
+    row("memory", format!("{} while it runs, by estimate", megabytes(stats.memory_estimate_bytes)));
     row("disk", megabytes(stats.disk_bytes));
 }
 

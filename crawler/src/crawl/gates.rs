@@ -43,13 +43,10 @@ impl Gates {
         if gates.len() < KEPT {
             return;
         }
-        // The cap stands in for a crawl-delay that is not known here.
-        let longest = Some(policy.crawl_delay_cap);
         gates.retain(|_, gate| {
             let in_use = Arc::strong_count(gate) > 1;
-            let waits = |pace: &SitePace| {
-                pace.ready_at(policy, longest).is_some_and(|hold| hold.until > now)
-            };
+            let waits =
+                |pace: &SitePace| pace.ready_at(policy).is_some_and(|hold| hold.until > now);
             in_use || gate.try_lock().map_or(true, |pace| waits(&pace))
         });
     }

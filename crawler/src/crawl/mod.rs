@@ -23,8 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use comity_compliance::{Answer, Grounds, Scope, Site, SitePace, Timestamp};
-use comity_storage::{Found, Plan, Stats, Store, StoreError, Via};
+use comity_compliance::robots::RobotsRecord;
+use comity_compliance::{Facts, Grounds, Scope, Site, SitePace, Timestamp};
+use comity_storage::{Found, Outcome, Plan, Stats, Store, StoreError, Via};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -32,13 +33,13 @@ use url::Url;
 
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
-pub use self::saved::{load_config, save_config};
+pub use self::saved::{begin_index, load_config, save_config};
 
 use self::audit::{Audit, Line, instant};
 use self::budget::Budget;
 use self::gates::{Gates, Turn};
 use self::robots::RobotsBook;
-use self::sinks::IndexFeed;
+use self::sinks::{Feeder, IndexFeed};
 use crate::clock::Clock;
 use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
@@ -203,61 +204,77 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     ///
     /// # Errors
     /// [`CrawlError`]; what was committed until then is safe, and running it again goes on.
-    pub async fn run(mut self) -> Result<End, CrawlError> {
-        self.push_seeds().await?;
+    pub async fn run(self) -> Result<End, CrawlError> {
+        let context = self.context;
+        let feeder = self.feed.map(|feed| Feeder::start(feed, Arc::clone(&context)));
         let mut workers = JoinSet::new();
-        let ended = self.drive(&mut workers).await;
-        self.wind_down(workers).await;
-        if let Some(feed) = &mut self.feed {
-            feed.drain(&self.context).await?;
-        }
-        self.context.flush_audit();
-        self.context.store.close().await?;
-        ended
+        let ended = match context.push_seeds().await {
+            Ok(()) => context.drive(&mut workers, feeder.as_ref()).await,
+            Err(error) => Err(error),
+        };
+        context.wind_down(workers).await;
+        let fed = match feeder {
+            Some(feeder) => feeder.finish().await,
+            None => Ok(()),
+        };
+        context.flush_audit();
+        let closed = context.store.close().await;
+        // The first error is the cause; those after it are what it led to.
+        let end = ended?;
+        fed?;
+        closed?;
+        Ok(end)
     }
+}
 
+impl<S: Store, T: Transport> Context<S, T> {
+    /// A seed that was refused or given up is judged anew: the operator names it again.
     async fn push_seeds(&self) -> Result<(), CrawlError> {
-        let at = self.context.clock.now();
-        let seeds = self.context.settings.seeds.iter().map(|url| Found {
-            url: url.clone(),
-            depth: 0,
-            hops: 0,
-            via: Via::Seed,
-            from: None,
-            at,
-            plan: Plan::Queue { due: None, priority: 0 },
-        });
-        self.context.store.push(seeds.collect()).await?;
+        let at = self.clock.now();
+        let mut seeds = Vec::new();
+        for url in &self.settings.seeds {
+            let page = self.store.page(url).await?;
+            let given_up = page.is_some_and(|page| {
+                matches!(page.last, Some((_, Outcome::Refused { .. } | Outcome::Failed { .. })))
+            });
+            let plan = if given_up {
+                Plan::Again { priority: 0 }
+            } else {
+                Plan::Queue { due: None, priority: 0 }
+            };
+            let (url, via, from) = (url.clone(), Via::Seed, None);
+            seeds.push(Found { url, depth: 0, hops: 0, via, from, at, plan });
+        }
+        self.store.push(seeds).await?;
         Ok(())
     }
 
     /// The one loop. Whatever it waits for, it wakes to keep house.
     async fn drive(
-        &mut self,
+        self: &Arc<Self>,
         workers: &mut JoinSet<Result<(), StoreError>>,
+        feeder: Option<&Feeder>,
     ) -> Result<End, CrawlError> {
-        let context = Arc::clone(&self.context);
         loop {
-            if let Some(feed) = &mut self.feed {
-                feed.turn(&context).await?;
-            }
-            context.keep_house();
-            if context.stop.is_cancelled() {
+            self.flush_audit();
+            self.gates.forget_idle(&self.settings.policy, self.clock.now());
+            // A feeder that ended by itself has failed; its error is told at the end.
+            if self.stop.is_cancelled() || feeder.is_some_and(Feeder::has_failed) {
                 return Ok(End::Stopped);
             }
-            self.start_workers(workers).await?;
-            context.active.store(workers.len(), Ordering::Relaxed);
+            self.start_workers(workers, feeder).await?;
+            self.active.store(workers.len(), Ordering::Relaxed);
             if workers.is_empty()
-                && let Some(end) = context.end()
+                && let Some(end) = self.end()
             {
                 return Ok(end);
             }
-            let wake_at = context.wake_at();
+            let wake_at = self.wake_at();
             tokio::select! {
                 Some(ended) = workers.join_next() => ended_well(ended)?,
-                () = context.stop.cancelled() => {}
-                () = context.committed.notified() => {}
-                () = context.clock.sleep_until(wake_at) => {}
+                () = self.stop.cancelled() => {}
+                () = self.committed.notified() => {}
+                () = self.clock.sleep_until(wake_at) => {}
             }
             while let Some(ended) = workers.try_join_next() {
                 ended_well(ended)?;
@@ -267,18 +284,18 @@ impl<S: Store, T: Transport> Crawl<S, T> {
 
     /// Lends due sites to new workers, as many as may be at work at once.
     async fn start_workers(
-        &self,
+        self: &Arc<Self>,
         workers: &mut JoinSet<Result<(), StoreError>>,
+        feeder: Option<&Feeder>,
     ) -> Result<(), CrawlError> {
-        let context = &self.context;
-        let free = context.settings.sites_at_once.saturating_sub(workers.len());
-        let behind = self.feed.is_some() && context.store.stats().outbox_pending > OUTBOX_FULL;
-        if free == 0 || behind || context.budget.is_spent() {
+        let free = self.settings.sites_at_once.saturating_sub(workers.len());
+        let behind = feeder.is_some() && self.store.stats().outbox_pending > OUTBOX_FULL;
+        if free == 0 || behind || self.budget.is_spent() {
             return Ok(());
         }
-        let now = context.clock.now();
-        for lease in context.store.lease(now, free, URLS_PER_LEASE, context.lease()).await? {
-            workers.spawn(site::work(Arc::clone(context), lease));
+        let now = self.clock.now();
+        for lease in self.store.lease(now, free, URLS_PER_LEASE, self.lease()).await? {
+            workers.spawn(site::work(Arc::clone(self), lease));
         }
         Ok(())
     }
@@ -286,7 +303,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// Waits for the requests under way, within bounds. What is cut off was not acknowledged, so
     /// it is fetched again.
     async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) {
-        self.context.stop.cancel();
+        self.stop.cancel();
         let all = async {
             while let Some(ended) = workers.join_next().await {
                 if let Err(error) = ended_well(ended) {
@@ -348,14 +365,15 @@ impl<S: Store, T> Context<S, T> {
             Some(_) | None => latest,
         }
     }
-
-    fn keep_house(&self) {
-        self.flush_audit();
-        self.gates.forget_idle(&self.settings.policy, self.clock.now());
-    }
 }
 
 impl<S, T> Context<S, T> {
+    /// All that a verdict on a URL of this site depends on.
+    fn facts<'a>(&'a self, robots: &'a RobotsRecord, pace: &'a SitePace) -> Facts<'a> {
+        let (policy, identity) = (&self.settings.policy, &self.settings.identity);
+        Facts { policy, identity, scope: &self.scope, robots, pace }
+    }
+
     /// A pace as it must be taken after a restart: an earlier process may have had a request under
     /// way until this one took over.
     fn since_opening(&self, mut pace: SitePace) -> SitePace {
@@ -429,30 +447,38 @@ impl<S, T> Context<S, T> {
 }
 
 impl<S, T: Transport> Context<S, T> {
-    /// Makes one request, in turn, under the ceilings, and notes what the site felt.
+    /// Makes one request, in turn, under the ceilings, and notes what the site felt. `None` if the
+    /// deadline of the lease had come too near by then: no request was made.
     async fn ask(
         &self,
         grounds: Grounds,
         terms: Terms,
         turn: &mut Turn,
-    ) -> Result<Reply, FetchError> {
-        let fetched = self.through_ceilings(grounds, terms).await;
-        let now = self.clock.now();
-        let answer = match &fetched {
-            Ok(reply) => Answer::of(reply.status.as_u16(), reply::retry_after(&reply.headers, now)),
-            Err(error) => reply::no_answer(error),
+        deadline: Timestamp,
+    ) -> Option<Result<Reply, FetchError>> {
+        let address = match self.transport.address_of(grounds.url()).await {
+            Ok(address) => address,
+            Err(error) => return Some(self.noted(Err(error), turn)),
         };
-        let at = fetched.as_ref().map_or(now, |reply| reply.head_at);
-        turn.request_ended(answer, &self.settings.policy, at);
-        fetched
-    }
-
-    async fn through_ceilings(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
-        let address = self.transport.address_of(grounds.url()).await?;
         if let Ok(site) = Site::of(grounds.url()) {
             self.ceilings.pass(&site, address).await;
         }
-        self.transport.fetch(grounds, terms).await
+        if self.clock.now().after(self.longest_request) >= deadline {
+            return None;
+        }
+        let fetched = self.transport.fetch(grounds, terms).await;
+        Some(self.noted(fetched, turn))
+    }
+
+    fn noted(
+        &self,
+        fetched: Result<Reply, FetchError>,
+        turn: &mut Turn,
+    ) -> Result<Reply, FetchError> {
+        let now = self.clock.now();
+        let ended_at = fetched.as_ref().map_or(now, |reply| reply.head_at);
+        turn.request_ended(reply::answer(&fetched, now), &self.settings.policy, ended_at);
+        fetched
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use comity_compliance::{Answer, Timestamp, parse_retry_after};
 use hyper::HeaderMap;
 
-use crate::net::{FetchError, FetchErrorKind};
+use crate::net::{Completeness, FetchError, FetchErrorKind, Reply};
 
 /// All lines of a header joined by commas, as text; a byte that is no text is replaced.
 pub(super) fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -20,7 +20,32 @@ pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
     parse_retry_after(headers.get("retry-after")?.to_str().ok()?, now)
 }
 
-/// What a fetch without a response means for politeness.
+/// What a fetch means for politeness (R12, HT-004, HT-005).
+pub(super) fn answer(fetched: &Result<Reply, FetchError>, now: Timestamp) -> Answer {
+    match fetched {
+        Ok(reply) if matches!(reply.completeness, Completeness::Partial(_)) => Answer::Unanswered,
+        Ok(reply) => Answer::of(reply.status.as_u16(), retry_after(&reply.headers, now)),
+        Err(error) => no_answer(error),
+    }
+}
+
+/// What a fetch without a usable response means for politeness.
 pub(super) fn no_answer(error: &FetchError) -> Answer {
-    if matches!(error.kind, FetchErrorKind::Stale) { Answer::Unheard } else { Answer::Unanswered }
+    match &error.kind {
+        FetchErrorKind::Stale | FetchErrorKind::Misdirected => Answer::Unheard,
+        // It did answer; what it sent cannot be read.
+        FetchErrorKind::Coding(_) | FetchErrorKind::Expansion { .. } => Answer::Served,
+        FetchErrorKind::UnsupportedUrl(_)
+        | FetchErrorKind::Dns(_)
+        | FetchErrorKind::BlockedAddress(_)
+        | FetchErrorKind::ConnectTimeout(_)
+        | FetchErrorKind::Connect(_)
+        | FetchErrorKind::Tls(_)
+        | FetchErrorKind::FirstByteTimeout(_)
+        | FetchErrorKind::Timeout(_)
+        | FetchErrorKind::Closed
+        | FetchErrorKind::Interrupted(_)
+        | FetchErrorKind::HeadTooLarge { .. }
+        | FetchErrorKind::Protocol(_) => Answer::Unanswered,
+    }
 }

@@ -19,11 +19,19 @@ use super::reply::{header_text, retry_after};
 /// Records that were asked for lately; the others rest in the store.
 #[derive(Debug, Default)]
 pub(super) struct RobotsBook {
-    records: Mutex<HashMap<Origin, Arc<RobotsRecord>>>,
+    shelf: Mutex<Shelf>,
 }
 
-/// Records that are kept in memory. One of 20 KB takes about 80 KB here.
-const KEPT: usize = 2048;
+#[derive(Debug, Default)]
+struct Shelf {
+    records: HashMap<Origin, Arc<RobotsRecord>>,
+    bytes: usize,
+}
+
+/// Memory for records.
+const SHELF_BYTES: usize = 64 << 20;
+/// What a record takes beside its text: the key, the table's row, the copy's dates.
+const RECORD_BYTES: usize = 512;
 
 impl RobotsBook {
     /// What is known of an origin's robots.txt.
@@ -32,110 +40,130 @@ impl RobotsBook {
         store: &S,
         origin: &Origin,
     ) -> Result<Arc<RobotsRecord>, StoreError> {
-        if let Some(known) = self.locked().get(origin) {
+        if let Some(known) = self.locked().records.get(origin) {
             return Ok(Arc::clone(known));
         }
+        // The site's lease keeps others away from this origin meanwhile.
         let record = Arc::new(store.robots(origin).await?.unwrap_or_default());
         self.keep(origin, Arc::clone(&record));
         Ok(record)
     }
 
-    /// Keeps a record; when full, forgets some other: the store has it.
+    /// Keeps a record; when full, forgets some others: the store has them.
     fn keep(&self, origin: &Origin, record: Arc<RobotsRecord>) {
-        let mut records = self.locked();
-        if records.len() >= KEPT {
-            let some = records.keys().find(|known| *known != origin).cloned();
-            some.and_then(|other| records.remove(&other));
+        let mut shelf = self.locked();
+        shelf.take(origin);
+        shelf.bytes += RECORD_BYTES + record.heap_bytes();
+        while shelf.bytes > SHELF_BYTES
+            && let Some(other) = shelf.records.keys().next().cloned()
+        {
+            shelf.take(&other);
         }
-        records.insert(origin.clone(), record);
+        shelf.records.insert(origin.clone(), record);
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<Origin, Arc<RobotsRecord>>> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> std::sync::MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A host of a robots.txt redirect that wants to be left alone for longer than the interval and
-/// this fails the errand.
-const LONGEST_WAIT: Duration = Duration::from_secs(90);
+impl Shelf {
+    fn take(&mut self, origin: &Origin) {
+        if let Some(record) = self.records.remove(origin) {
+            self.bytes = self.bytes.saturating_sub(RECORD_BYTES + record.heap_bytes());
+        }
+    }
+}
+
+/// An errand that was broken off before it brought anything: nothing is known that was not
+/// before. It may set out again at the instant.
+struct BrokenOff(Timestamp);
 
 impl<S: Store, T: Transport> Context<S, T> {
-    /// Fetches an origin's robots.txt and keeps what comes of it. `turn` is the turn at the
-    /// origin's own site, which the verdict was made under.
+    /// Fetches an origin's robots.txt and keeps what comes of it. If the errand is broken off, it
+    /// keeps nothing and says when to try again. `turn` is the turn at the origin's own site, which
+    /// the verdict was made under; no request starts when `deadline` is near.
     pub(super) async fn fetch_robots(
         &self,
         origin: &Origin,
-        errand: RobotsErrand,
-        grounds: Grounds,
+        errand: (RobotsErrand, Grounds),
         turn: Turn,
-    ) -> Result<(), StoreError> {
+        deadline: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let known = self.robots.record(&self.store, origin).await?;
-        let outcome = self.run_errand(errand, grounds, turn).await?;
+        let outcome = match self.run_errand(errand, turn, deadline).await? {
+            Ok(outcome) => outcome,
+            Err(BrokenOff(again_at)) => return Ok(Some(again_at)),
+        };
         let now = self.clock.now();
         let record = RobotsRecord::clone(&known).after(outcome, &self.settings.policy, now);
         self.store.put_robots(origin, &record).await?;
+        let mut turn = self.gates.turn(&origin.site(), &SitePace::default()).await;
+        turn.heard_crawl_delay(self.crawl_delay(&record), self.crawl_delay(&known));
         self.robots.keep(origin, Arc::new(record));
-        Ok(())
+        Ok(None)
+    }
+
+    fn crawl_delay(&self, record: &RobotsRecord) -> Option<Duration> {
+        record.rules().and_then(|rules| rules.crawl_delay(self.settings.identity.tokens()))
     }
 
     async fn run_errand(
         &self,
-        errand: RobotsErrand,
-        grounds: Grounds,
+        errand: (RobotsErrand, Grounds),
         turn: Turn,
-    ) -> Result<RobotsOutcome, StoreError> {
+        deadline: Timestamp,
+    ) -> Result<Result<RobotsOutcome, BrokenOff>, StoreError> {
         let policy = &self.settings.policy;
-        let (mut errand, mut grounds, mut turn) = (errand, grounds, turn);
+        let ((mut errand, mut grounds), mut turn) = (errand, turn);
         loop {
-            self.reporter.count(|counts| counts.robots_requests += 1);
-            let fetched = self.ask(grounds, self.robots_terms.clone(), &mut turn).await;
+            let asked = self.ask(grounds, self.robots_terms.clone(), &mut turn, deadline).await;
             // Let go before another site's turn is waited for: two errands could wait for each other.
             drop(turn);
+            let Some(fetched) = asked else { return Ok(Err(BrokenOff(Timestamp::EPOCH))) };
+            self.reporter.count(|counts| counts.robots_requests += 1);
             let now = self.clock.now();
             let step = match &fetched {
                 Ok(reply) => with_response(reply, now, |reply| errand.reply(reply, policy, now)),
                 Err(error) => errand.reply(without_response(error), policy, now),
             };
             (errand, grounds) = match step {
-                Step::Done(outcome) => return Ok(outcome),
+                Step::Done(outcome) => return Ok(Ok(outcome)),
                 Step::Fetch(errand, grounds) => (errand, grounds),
             };
             turn = match self.turn_for_hop(&grounds).await? {
-                Some(turn) => turn,
-                None => {
-                    let cause = format!("{} asks to be left alone", grounds.url());
-                    return Ok(RobotsOutcome::Unreachable { cause, retry_after: None });
-                }
+                Ok(turn) => turn,
+                Err(broken_off) => return Ok(Err(broken_off)),
             };
         }
     }
 
-    /// The turn at the site of a redirect's next hop, once its interval has passed; `None` if
-    /// that would take too long.
-    async fn turn_for_hop(&self, grounds: &Grounds) -> Result<Option<Turn>, StoreError> {
-        let Ok(site) = Site::of(grounds.url()) else { return Ok(None) };
+    /// The turn at the site of a redirect's next hop, once its pace permits, unless that would
+    /// take too long or the crawl is stopping.
+    async fn turn_for_hop(&self, grounds: &Grounds) -> Result<Result<Turn, BrokenOff>, StoreError> {
+        let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
+        let policy = &self.settings.policy;
         let known = self.store.site(&site).await?.map(|state| state.pace);
         let known = self.since_opening(known.unwrap_or_default());
-        let longest = self.settings.policy.interval.saturating_add(LONGEST_WAIT);
-        let patience_ends = self.clock.now().after(longest);
+        let usual = policy.interval.max(policy.crawl_delay_cap);
+        let patience = usual.saturating_add(policy.robots.hop_patience);
+        let patience_ends = self.clock.now().after(patience);
         loop {
             let turn = self.gates.turn(&site, &known).await;
-            let ready = ready_at(&turn, self);
+            let ready = turn.ready_at(policy).map_or(Timestamp::EPOCH, |hold| hold.until);
             if ready <= self.clock.now() {
-                return Ok(Some(turn));
+                return Ok(Ok(turn));
             }
             drop(turn);
-            if ready > patience_ends || self.stop.is_cancelled() {
-                return Ok(None);
+            if ready > patience_ends {
+                return Ok(Err(BrokenOff(ready)));
             }
-            self.clock.sleep_until(ready).await;
+            tokio::select! {
+                () = self.clock.sleep_until(ready) => {}
+                () = self.stop.cancelled() => return Ok(Err(BrokenOff(ready))),
+            }
         }
     }
-}
-
-/// When a site's pace permits the next request; its crawl-delay is not known here.
-fn ready_at<S, T>(pace: &SitePace, context: &Context<S, T>) -> Timestamp {
-    pace.ready_at(&context.settings.policy, None).map_or(Timestamp::EPOCH, |hold| hold.until)
 }
 
 /// A reply in the words of compliance.
@@ -158,7 +186,7 @@ fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsRepl
 }
 
 fn without_response(error: &FetchError) -> RobotsReply<'static> {
-    if matches!(error.kind, FetchErrorKind::Stale) {
+    if matches!(error.kind, FetchErrorKind::Stale | FetchErrorKind::Misdirected) {
         return RobotsReply::Unheard;
     }
     RobotsReply::Failed(error.in_words())

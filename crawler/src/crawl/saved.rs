@@ -1,13 +1,16 @@
 //! The settings of a crawl, kept in its store: running it again needs no arguments, and
 //! `comity explain` judges by them.
 
+use comity_compliance::RefusalReason;
 use comity_storage::{MAX_META_BYTES, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::visit::TOO_DEEP;
 use crate::config::Config;
 
 const NAME: &str = "config";
+const INDEX: &str = "index";
 /// Room for the value's name in the store.
 const PIECE_BYTES: usize = MAX_META_BYTES - 1024;
 
@@ -31,14 +34,56 @@ pub async fn load_config<S: Store>(store: &S) -> Result<Option<Config>, StoreErr
         Ok(pieces) => joined(store, &pieces).await?,
         Err(_) => Some(saved),
     };
-    Ok(saved.and_then(|text| serde_json::from_slice(&text).ok()))
+    let read = |text: Vec<u8>| {
+        serde_json::from_slice(&text).map_err(|e| StoreError::Damaged {
+            what: format!("the settings of the last run cannot be read ({e})"),
+        })
+    };
+    saved.map(read).transpose()
 }
 
-/// Keeps the settings of this run.
+/// Keeps the settings of this run. Pages that the last run's settings held back, and these may
+/// not, are queued again; says how many.
 ///
 /// # Errors
 /// [`StoreError`] if the store cannot be written.
-pub async fn save_config<S: Store>(store: &S, config: &Config) -> Result<(), StoreError> {
+pub async fn save_config<S: Store>(store: &S, config: &Config) -> Result<u64, StoreError> {
+    let before = load_config(store).await?;
+    let reasons = before.map_or(vec![], |before| may_fall(&before, config));
+    write(store, config).await?;
+    if reasons.is_empty() { Ok(0) } else { store.requeue(reasons).await }
+}
+
+/// Reasons that held pages back under the settings `before`, and may not under `after`.
+fn may_fall(before: &Config, after: &Config) -> Vec<String> {
+    let (old, new) = (&before.identity, &after.identity);
+    let same_agent = old.agent == new.agent && old.fallbacks == new.fallbacks;
+    let same_rules = same_agent && before.politeness.policy == after.politeness.policy;
+    let same_scope =
+        before.crawl.scope == after.crawl.scope && before.crawl.seeds == after.crawl.seeds;
+    let rows = [
+        (before.network.allow == after.network.allow, RefusalReason::BlockedAddress.code()),
+        (same_scope, RefusalReason::OutOfScope.code()),
+        (same_rules, RefusalReason::RobotsDisallow.code()),
+        (before.crawl.depth == after.crawl.depth, TOO_DEEP),
+    ];
+    rows.iter().filter(|(same, _)| !same).map(|(_, code)| (*code).to_owned()).collect()
+}
+
+/// Notes that the crawl's pages are indexed, and says whether that was so before: then the index
+/// must be there.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be read or written.
+pub async fn begin_index<S: Store>(store: &S) -> Result<bool, StoreError> {
+    let begun = store.meta(INDEX).await?.is_some();
+    if !begun {
+        store.put_meta(INDEX, b"begun".to_vec()).await?;
+    }
+    Ok(begun)
+}
+
+async fn write<S: Store>(store: &S, config: &Config) -> Result<(), StoreError> {
     let request = |error: serde_json::Error| StoreError::Request(error.to_string());
     let text = serde_json::to_vec(config).map_err(request)?;
     if text.len() <= PIECE_BYTES {

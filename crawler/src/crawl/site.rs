@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Facts, Origin, Refusal, Site, SitePace, Timestamp, Verdict, WaitCause, decide,
+    Grounds, Origin, Refusal, RefusalReason, Site, SitePace, Timestamp, Verdict, WaitCause, decide,
 };
 use comity_storage::{
     AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, SiteReport, Store, StoreError,
@@ -15,6 +16,7 @@ use comity_storage::{
 use url::Url;
 
 use super::Context;
+use super::gates::Turn;
 use super::report::Event;
 use crate::net::{FetchErrorKind, Transport};
 
@@ -71,12 +73,10 @@ impl<S: Store, T: Transport> Worker<S, T> {
     async fn one(&mut self, page: PageRecord) -> Result<Next, StoreError> {
         let context = Arc::clone(&self.context);
         let Ok(origin) = Origin::of(&page.url) else {
-            self.refuse(&page, "unsupported-scheme", None);
-            return Ok(Next::More);
+            return Ok(self.refuse(&page, RefusalReason::UnsupportedScheme, None));
         };
         if let Some(blocked) = self.blocked(&page.url).await {
-            self.refuse(&page, "blocked-address", Some(blocked));
-            return Ok(Next::More);
+            return Ok(self.refuse(&page, RefusalReason::BlockedAddress, Some(blocked)));
         }
         loop {
             let now = context.clock.now();
@@ -84,46 +84,62 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 return Ok(Next::NotBefore(Timestamp::EPOCH));
             }
             let robots = context.robots.record(&context.store, &origin).await?;
-            let mut turn = context.gates.turn(&self.site, &self.pace).await;
-            let facts = Facts {
-                policy: &context.settings.policy,
-                identity: &context.settings.identity,
-                scope: &context.scope,
-                robots: &robots,
-                pace: &turn,
-            };
-            match decide(&page.url, facts, context.clock.now()) {
+            let turn = context.gates.turn(&self.site, &self.pace).await;
+            match decide(&page.url, context.facts(&robots, &turn), context.clock.now()) {
                 Verdict::Refuse(Refusal { reason, evidence }) => {
-                    self.refuse(&page, reason.code(), evidence.map(|line| line.to_string()));
-                    return Ok(Next::More);
+                    let evidence = evidence.map(|line| line.to_string());
+                    return Ok(self.refuse(&page, reason, evidence));
                 }
                 Verdict::Wait { until, cause: WaitCause::RobotsUnreachable } => {
-                    let detail = robots.failing().map_or("", |run| run.cause.as_str());
-                    let cause = WaitCause::RobotsUnreachable;
-                    context.tell(&Event::Waits { url: &page.url, cause, detail, until });
-                    self.postponed.push((page.url, until));
-                    return Ok(Next::More);
+                    return Ok(self.postpone(page, &robots, until));
                 }
                 Verdict::Wait { until, .. } => return Ok(Next::NotBefore(until)),
                 Verdict::FetchRobots(errand, grounds) => {
-                    context.fetch_robots(&origin, errand, grounds, turn).await?;
-                }
-                Verdict::Fetch(grounds) => {
-                    let Some(place) = context.budget.take() else {
-                        return Ok(Next::NotBefore(Timestamp::EPOCH));
-                    };
-                    let fetched = context.ask(grounds, context.page_terms.clone(), &mut turn).await;
-                    self.pace.clone_from(&turn);
-                    drop(turn);
-                    let visit = context.visit(&page, fetched).await;
-                    if matches!(visit.outcome, Outcome::Fetched(_)) {
-                        place.keep();
+                    let errand = (errand, grounds);
+                    let broken_off =
+                        context.fetch_robots(&origin, errand, turn, self.deadline).await?;
+                    if let Some(again_at) = broken_off {
+                        return Ok(Next::NotBefore(again_at));
                     }
-                    self.visits.push(visit);
-                    return self.commit(AfterReport::Keep, Timestamp::EPOCH).await;
                 }
+                Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
             }
         }
+    }
+
+    async fn fetch(
+        &mut self,
+        page: &PageRecord,
+        grounds: Grounds,
+        mut turn: Turn,
+    ) -> Result<Next, StoreError> {
+        let context = Arc::clone(&self.context);
+        let Some(place) = context.budget.take() else {
+            return Ok(Next::NotBefore(Timestamp::EPOCH));
+        };
+        let terms = context.page_terms.clone();
+        let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
+        self.pace.clone_from(&turn);
+        drop(turn);
+        let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
+        let visit = context.visit(page, fetched).await;
+        if matches!(visit.outcome, Outcome::Fetched(_)) {
+            place.keep();
+        }
+        self.visits.push(visit);
+        self.commit(AfterReport::Keep, Timestamp::EPOCH).await
+    }
+
+    /// Puts a URL off because its origin's robots.txt cannot be read. Told once a lease: a site
+    /// may have a million of them.
+    fn postpone(&mut self, page: PageRecord, robots: &RobotsRecord, until: Timestamp) -> Next {
+        if self.postponed.is_empty() {
+            let detail = robots.failing().map_or("", |run| run.cause.as_str());
+            let cause = WaitCause::RobotsUnreachable;
+            self.context.tell(&Event::Waits { url: &page.url, cause, detail, until });
+        }
+        self.postponed.push((page.url, until));
+        Next::More
     }
 
     /// Why the address guard refuses the URL's host, if it does. Asked before robots.txt: a
@@ -133,10 +149,16 @@ impl<S: Store, T: Transport> Worker<S, T> {
         matches!(error.kind, FetchErrorKind::BlockedAddress { .. }).then(|| error.in_words())
     }
 
-    fn refuse(&mut self, page: &PageRecord, reason: &str, evidence: Option<String>) {
+    fn refuse(
+        &mut self,
+        page: &PageRecord,
+        reason: RefusalReason,
+        evidence: Option<String>,
+    ) -> Next {
         let now = self.context.clock.now();
         let visit = self.context.refused(page, reason, evidence, now);
         self.visits.push(visit);
+        Next::More
     }
 
     /// Commits what is done; durable when it returns.

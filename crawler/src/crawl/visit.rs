@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use comity_compliance::{
-    Answer, Directive, Directives, Follow, Publication, StatusEffect, Timestamp, judge_link,
-    retry_at,
+    Answer, Directive, Directives, Follow, Publication, RefusalReason, StatusEffect, Timestamp,
+    Withheld, judge_link, retry_at,
 };
 use comity_storage::{
     DirectiveNote, Fetched, Found, Outcome, PageRecord, Plan, Review, Store, Via, Visit,
@@ -13,12 +13,15 @@ use comity_storage::{
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::reply::{header_text, no_answer, retry_after};
+use super::reply::header_text;
 use super::report::Event;
-use super::{Context, publish};
+use super::{Context, publish, reply};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
 use crate::urls;
+
+/// The code of a link that leads further from the seeds than the operator permits.
+pub(super) const TOO_DEEP: &str = "too-deep";
 
 /// A visit that taught nothing but its outcome.
 pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
@@ -42,49 +45,61 @@ impl<S: Store, T: Transport> Context<S, T> {
         fetched: Result<Reply, FetchError>,
     ) -> Visit {
         let now = self.clock.now();
+        let answer = reply::answer(&fetched, now);
         let reply = match fetched {
             Ok(reply) => reply,
-            Err(error) => return self.unanswered(page, &error, now),
+            Err(error) => return self.unanswered(page, &error, answer, now),
         };
         self.reporter.count(|counts| counts.wire_bytes += reply.wire_bytes);
         let status = reply.status.as_u16();
-        let location = header_text(&reply.headers, "location");
-        match (StatusEffect::of(status), location) {
-            (StatusEffect::Withdraw(_), Some(location))
-                if matches!(status, 301 | 302 | 303 | 307 | 308) =>
-            {
-                self.redirected(page, status, &location, now)
+        match (StatusEffect::of(status), reply.completeness) {
+            (StatusEffect::Redirect, _) => self.redirected(page, &reply, now),
+            // What the peer broke off may lack a rule: it is no page, and is asked for again.
+            (StatusEffect::Read, Completeness::Partial(cause)) => {
+                let detail =
+                    format!("status {status}, broken off after {} bytes", reply.body.len());
+                self.failed(page, cause.code(), detail, answer, now)
             }
-            (StatusEffect::Read, _) => self.read(page, &reply, now).await,
-            (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why.code(), now),
+            (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
+                self.read(page, &reply, now).await
+            }
+            (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
             // No request is conditional yet, so 304 answers none of ours.
             (StatusEffect::Keep | StatusEffect::Stand, _) => {
-                let answer = Answer::of(status, retry_after(&reply.headers, now));
                 let code = if status == 429 { "too-many-requests" } else { "server-error" };
                 self.failed(page, code, format!("status {status}"), answer, now)
             }
         }
     }
 
-    fn unanswered(&self, page: &PageRecord, error: &FetchError, now: Timestamp) -> Visit {
+    fn unanswered(
+        &self,
+        page: &PageRecord,
+        error: &FetchError,
+        answer: Answer,
+        now: Timestamp,
+    ) -> Visit {
         let (code, detail) = (error.kind.code(), error.in_words());
-        if matches!(error.kind, FetchErrorKind::BlockedAddress { .. }) {
-            return self.refused(page, code, Some(detail), now);
+        if matches!(error.kind, FetchErrorKind::BlockedAddress(_)) {
+            return self.refused(page, RefusalReason::BlockedAddress, Some(detail), now);
         }
-        self.failed(page, code, detail, no_answer(error), now)
+        // A site that answered is not in trouble, but what it sent may be of no use: for the URL
+        // that is as no answer.
+        let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
+        self.failed(page, code, detail, for_url, now)
     }
 
     /// A visit that made no request, because of a rule.
     pub(super) fn refused(
         &self,
         page: &PageRecord,
-        code: &str,
+        reason: RefusalReason,
         evidence: Option<String>,
         now: Timestamp,
     ) -> Visit {
-        let told = evidence.as_deref();
-        self.tell(&Event::Refused { url: &page.url, reason: code, evidence: told });
-        plain(page, now, Outcome::Refused { code: code.into(), evidence })
+        let (reason, told) = (reason.code(), evidence.as_deref());
+        self.tell(&Event::Refused { url: &page.url, reason, evidence: told });
+        plain(page, now, Outcome::Refused { code: reason.into(), evidence })
     }
 
     fn failed(
@@ -102,9 +117,11 @@ impl<S: Store, T: Transport> Context<S, T> {
         Visit { next, ..plain(page, now, Outcome::Failed { code: code.into(), detail }) }
     }
 
-    fn redirected(&self, page: &PageRecord, status: u16, location: &str, now: Timestamp) -> Visit {
+    fn redirected(&self, page: &PageRecord, reply: &Reply, now: Timestamp) -> Visit {
         self.reporter.count(|counts| counts.redirected += 1);
-        let to = match self.redirect_target(page, location) {
+        let status = reply.status.as_u16();
+        let location = header_text(&reply.headers, "location").unwrap_or_default();
+        let to = match self.redirect_target(page, &location) {
             Ok(to) => to,
             Err((code, detail)) => return self.failed(page, code, detail, Answer::Served, now),
         };
@@ -123,7 +140,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             at: now,
             plan,
         };
-        let sink = withdraw_if_indexed(page);
+        let sink = self.withdraw_if_indexed(page);
         let outcome = Outcome::Redirected { status, to };
         Visit { found: vec![found], sink, index_review: Review::Never, ..plain(page, now, outcome) }
     }
@@ -135,7 +152,8 @@ impl<S: Store, T: Transport> Context<S, T> {
         location: &str,
     ) -> Result<Url, (&'static str, String)> {
         let shown: String = location.chars().take(200).collect();
-        let to = page.url.join(location).ok().map(|to| urls::normalise(&to));
+        let to = (!location.is_empty()).then(|| page.url.join(location).ok()).flatten();
+        let to = to.map(|to| urls::normalise(&to));
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
         let Some(to) = to else { return Err(("bad-redirect", format!("to \"{shown}\""))) };
         if to == page.url {
@@ -151,13 +169,13 @@ impl<S: Store, T: Transport> Context<S, T> {
         &self,
         page: &PageRecord,
         reply: &Reply,
-        reason: &'static str,
+        why: Withheld,
         now: Timestamp,
     ) -> Visit {
         let status = reply.status.as_u16();
-        self.tell(&Event::Fetched { url: &page.url, status, withheld: Some(reason) });
-        let outcome = Outcome::Fetched(fetched(reply, format!("nothing:{reason}")));
-        let sink = withdraw_if_indexed(page);
+        self.tell(&Event::Fetched { url: &page.url, status, withheld: Some(why.code()) });
+        let outcome = Outcome::Fetched(fetched(reply, &Publication::Nothing(why)));
+        let sink = self.withdraw_if_indexed(page);
         Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
     }
 
@@ -165,29 +183,23 @@ impl<S: Store, T: Transport> Context<S, T> {
         let scanned = self.scan(page, reply).await;
         let directives = self.directives(reply, &scanned, now);
         let publication = match scanned.kind {
-            PageKind::Html | PageKind::PlainText => Ok(Publication::of(&directives, now)),
-            PageKind::Other => Err("content-type"),
+            PageKind::Html | PageKind::PlainText => Publication::of(&directives, now),
+            PageKind::Other => Publication::Nothing(Withheld::ContentType),
         };
-        let withheld = match &publication {
-            Ok(publication) => withheld(publication),
-            Err(reason) => Some(*reason),
-        };
-        if !matches!(reply.completeness, Completeness::Whole) {
+        if matches!(reply.completeness, Completeness::Truncated) {
             self.reporter.count(|counts| counts.truncated += 1);
         }
-        let status = reply.status.as_u16();
+        let (status, withheld) = (reply.status.as_u16(), withheld(&publication));
         self.tell(&Event::Fetched { url: &page.url, status, withheld });
-        let until = publication.as_ref().ok().and_then(Publication::until);
-        let shown_as = withheld.map_or("full".into(), |reason| format!("nothing:{reason}"));
         let fetched = Fetched {
-            directives: directives.iter().map(note).collect(),
+            directives: self.directive_notes(&directives, &scanned),
             title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
-            ..fetched(reply, shown_as)
+            ..fetched(reply, &publication)
         };
         Visit {
             found: self.found_links(page, &scanned, &directives, now),
-            sink: self.sink(page, &scanned, publication.ok(), now),
-            index_review: until.map_or(Review::Never, Review::At),
+            sink: self.sink(page, &scanned, &publication, now),
+            index_review: publication.until().map_or(Review::Never, Review::At),
             ..plain(page, now, Outcome::Fetched(fetched))
         }
     }
@@ -219,23 +231,42 @@ impl<S: Store, T: Transport> Context<S, T> {
         collector.finish()
     }
 
-    /// The change for the index. A page that was never fetched before cannot be in it.
+    /// What the page record keeps of the page's rules. That some of its text is hidden from
+    /// snippets is no directive; it is noted for whoever asks.
+    fn directive_notes(&self, directives: &Directives, page: &Page) -> Vec<DirectiveNote> {
+        let mut notes: Vec<_> = directives.iter().map(note).collect();
+        let both_whole = page.text.len() <= self.scan_limits.snippet_bytes;
+        if both_whole && page.snippet_text != page.text {
+            let (rule, source) = ("data-nosnippet".into(), "elements of the page".into());
+            notes.push(DirectiveNote { rule, source, agent: None });
+        }
+        notes
+    }
+
+    /// The change for the index.
     fn sink(
         &self,
         page: &PageRecord,
         scanned: &Page,
-        publication: Option<Publication>,
+        publication: &Publication,
         now: Timestamp,
     ) -> Option<Vec<u8>> {
-        match publication {
-            Some(publication) if publication.terms().is_some() && self.settings.index => {
-                if matches!(publication, Publication::Full(_)) {
-                    self.reporter.count(|counts| counts.indexed += 1);
-                }
-                publish::to_bytes(&publish::change(&page.url, scanned, &publication, now))
-            }
-            Some(_) | None => withdraw_if_indexed(page),
+        if publication.terms().is_none() {
+            return self.withdraw_if_indexed(page);
         }
+        if !self.settings.index {
+            return None;
+        }
+        if matches!(publication, Publication::Full(_)) {
+            self.reporter.count(|counts| counts.indexed += 1);
+        }
+        publish::to_bytes(&publish::change(&page.url, scanned, publication, now))
+    }
+
+    /// A page that was never fetched before cannot be in the index.
+    fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
+        let may_be_there = self.settings.index && page.fetches > 0;
+        may_be_there.then(|| publish::to_bytes(&publish::withdraw(&page.url))).flatten()
     }
 
     /// The links of a page that may lead on, each queued or noted with its reason.
@@ -294,10 +325,10 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// Whether a found URL goes into the queue, or the reason why not.
     fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
         if !self.scope.contains(url) {
-            return Err("out-of-scope");
+            return Err(RefusalReason::OutOfScope.code());
         }
         if self.settings.depth.is_some_and(|deepest| depth > deepest) {
-            return Err("too-deep");
+            return Err(TOO_DEEP);
         }
         if let Some(trap) = urls::looks_like_trap(url, &self.trap_limits) {
             return Err(trap.code());
@@ -307,29 +338,25 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 }
 
-/// Why a page is not in the results with all its content, if it is not.
+/// Why a page is no result of its own, if it is none.
 fn withheld(publication: &Publication) -> Option<&'static str> {
     match publication {
         Publication::Full(_) => None,
-        Publication::EmbeddedOnly(_) => Some("embedded-only"),
+        Publication::EmbeddedOnly(_) => Some(publication.code()),
         Publication::BareUrl(why) | Publication::Nothing(why) => Some(why.code()),
     }
 }
 
-fn withdraw_if_indexed(page: &PageRecord) -> Option<Vec<u8>> {
-    (page.fetches > 0).then(|| publish::to_bytes(&publish::withdraw(&page.url))).flatten()
-}
-
-fn fetched(reply: &Reply, publication: String) -> Fetched {
+fn fetched(reply: &Reply, publication: &Publication) -> Fetched {
     let header = |name| header_text(&reply.headers, name);
     Fetched {
         status: reply.status.as_u16(),
         bytes: reply.body.len() as u64,
-        truncated: !matches!(reply.completeness, Completeness::Whole),
+        truncated: matches!(reply.completeness, Completeness::Truncated),
         content_hash: xxh3_64(&reply.body),
         etag: header("etag"),
         last_modified: header("last-modified"),
-        publication,
+        publication: withheld(publication).unwrap_or(publication.code()).into(),
         ..Fetched::default()
     }
 }

@@ -17,6 +17,7 @@ use hyper_util::client::legacy::connect::dns as wire;
 use thiserror::Error;
 
 use super::{Blocked, Guard};
+use crate::urls::is_localhost;
 
 /// One question to one set of servers.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(3);
@@ -150,8 +151,10 @@ fn normal(host: &str) -> String {
 
 /// Names that DNS has no say in.
 fn special(name: &str) -> Option<Result<Vec<IpAddr>, DnsErrorKind>> {
+    if is_localhost(name) {
+        return Some(Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]));
+    }
     match name.rsplit('.').next() {
-        Some("localhost") => Some(Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])),
         Some("invalid" | "onion") => Some(Err(DnsErrorKind::NotFound)),
         Some(_) | None => None,
     }

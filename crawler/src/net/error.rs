@@ -54,6 +54,10 @@ pub enum FetchErrorKind {
     /// two requests, and most likely never read this one.
     #[error("the server had closed the connection since its last answer")]
     Stale,
+    /// The server answered 421 on HTTP/2: the connection was wrong, whatever the URL. From now on
+    /// the host is asked over HTTP/1.1 (HT-006, RFC 9110 section 15.5.20).
+    #[error("the server does not serve this host over HTTP/2")]
+    Misdirected,
     /// The connection broke instead of bringing an answer.
     #[error("the connection broke before the server had answered")]
     Interrupted(#[source] io::Error),
@@ -113,6 +117,7 @@ impl FetchErrorKind {
             Self::Timeout(_) => "timeout",
             Self::Closed => "closed",
             Self::Stale => "stale-connection",
+            Self::Misdirected => "misdirected",
             Self::Interrupted(_) => "interrupted",
             Self::HeadTooLarge { .. } => "head-too-large",
             Self::Protocol(_) => "protocol",

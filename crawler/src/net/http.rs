@@ -125,22 +125,20 @@ impl HttpTransport {
         literal.map_or(Ok(()), |ip| self.0.names.admit(ip)).map_err(FetchErrorKind::BlockedAddress)
     }
 
-    /// One URL, one reply.
+    /// One URL, one request, one reply.
     ///
-    /// A 421 on HTTP/2 says nothing about the URL, only that this connection is wrong: the same
-    /// request goes out once more over HTTP/1.1 (RFC 9110 section 15.5.20), and so do all later
-    /// ones to that host. A robots.txt would otherwise count as absent.
+    /// A 421 on HTTP/2 says nothing about the URL, only that this connection is wrong. It is no
+    /// reply: a robots.txt would otherwise count as absent.
     pub(super) async fn get(&self, url: &Url, terms: &Terms) -> Result<Reply, FetchError> {
         let start = Instant::now();
         let host = url.host_str().unwrap_or_default();
         let versions = self.versions_for(host);
-        let reply = self.exchange(url, terms, versions, start).await;
-        let reply = match reply {
+        let reply = match self.exchange(url, terms, versions, start).await {
             Ok(reply) if versions == Versions::Any && is_misdirected(&reply) => {
                 self.leave_http2(host);
-                self.exchange(url, terms, Versions::Http1, start).await
+                Err(FetchErrorKind::Misdirected)
             }
-            Ok(_) | Err(_) => reply,
+            reply => reply,
         };
         reply.map_err(|kind| failed(url, kind))
     }

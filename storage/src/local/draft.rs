@@ -13,8 +13,8 @@ use crate::engine::{Batch, Engine};
 use crate::key::{self, PageKey, Place, due_second};
 use crate::page::{Fate, Found, MAX_URL_BYTES, Outcome, Plan, Review, Visit};
 use crate::record::{
-    FromRow, Origins, OutcomeRow, PageRow, RobotsRow, SiteRow, SpoolPlace, StateRow, cut_code,
-    decode, encode,
+    FromRow, Origins, OutboxRow, OutcomeRow, PageRow, RobotsRow, SiteRow, SpoolPlace, StateRow,
+    cut_code, decode, encode,
 };
 use crate::store::{AfterReport, Receipt, SiteReport, StoreError};
 
@@ -121,7 +121,8 @@ impl<'a, E: Engine> Draft<'a, E> {
         parent: Option<(&Url, PageKey)>,
     ) -> Result<Fate, StoreError> {
         let print = self.shared.seen.print(found.url.as_str());
-        if self.shared.seen.contains(print) {
+        let again = matches!(found.plan, Plan::Again { .. });
+        if !again && self.shared.seen.contains(print) {
             return Ok(Fate::Known);
         }
         if found.url.as_str().len() > MAX_URL_BYTES {
@@ -149,14 +150,14 @@ impl<'a, E: Engine> Draft<'a, E> {
 
     fn found_again(&mut self, page: PageKey, origins: Origins, plan: &Plan) -> Fate {
         let noted = self.page(page).is_some_and(|row| row.noted.is_some());
+        let queued = self.page(page).is_some_and(|row| row.place.is_some());
         match plan {
-            Plan::Queue { .. } if noted => {
-                self.update(page, |row| row.set_origins(origins));
-                self.plan(page, plan);
-                Fate::Upgraded
-            }
-            Plan::Queue { .. } | Plan::Note { .. } => Fate::Known,
+            Plan::Queue { .. } if noted => self.update(page, |row| row.set_origins(origins)),
+            Plan::Again { .. } if !queued => self.update(page, |row| row.attempts = 0),
+            Plan::Queue { .. } | Plan::Again { .. } | Plan::Note { .. } => return Fate::Known,
         }
+        self.plan(page, plan);
+        Fate::Upgraded
     }
 
     fn plan(&mut self, page: PageKey, plan: &Plan) {
@@ -164,6 +165,7 @@ impl<'a, E: Engine> Draft<'a, E> {
             Plan::Queue { due, priority } => {
                 self.enqueue(page, due.map_or(0, due_second), *priority);
             }
+            Plan::Again { priority } => self.enqueue(page, 0, *priority),
             Plan::Note { reason } => {
                 let reason = cut_code(reason.clone());
                 self.update(page, |row| row.noted = Some(reason));
@@ -204,11 +206,12 @@ impl<'a, E: Engine> Draft<'a, E> {
     }
 
     /// Writes a payload to the spool and its pointer to the outbox.
-    pub(super) fn send(&mut self, payload: Vec<u8>) -> Result<(), StoreError> {
+    pub(super) fn send(&mut self, url: &Url, payload: Vec<u8>) -> Result<(), StoreError> {
         let place: SpoolPlace = self.shared.spool.append(payload).map_err(|e| {
             StoreError::NotDone { cause: format!("could not write to the spool: {e}") }
         })?;
-        self.put(key::outbox(self.state.next_outbox), encode(&place)?);
+        let row = OutboxRow { place, url: url.as_str().to_owned() };
+        self.put(key::outbox(self.state.next_outbox), encode(&row)?);
         self.state.next_outbox += 1;
         self.state.tally.outbox_pending += 1;
         Ok(())
@@ -290,10 +293,20 @@ impl<'a, E: Engine> Draft<'a, E> {
             Review::Never => self.set_review(page, None),
         }
         if let Some(payload) = visit.sink {
-            self.send(payload)?;
+            self.send(&visit.url, payload)?;
         }
         for found in visit.found {
             self.found(found, Some((&visit.url, page)))?;
+        }
+        Ok(())
+    }
+
+    /// Queues a known page again.
+    pub(super) fn again(&mut self, url: &Url) -> Result<(), StoreError> {
+        if let Slot::Taken(page) = self.slot(url)? {
+            let depth = self.page(page).map_or(0, |row| row.depth);
+            self.update(page, |row| row.attempts = 0);
+            self.enqueue(page, 0, u8::try_from(depth).unwrap_or(u8::MAX));
         }
         Ok(())
     }
@@ -322,7 +335,7 @@ impl<'a, E: Engine> Draft<'a, E> {
                 return Err(StoreError::Request(format!("{url} is not known")));
             }
         }
-        sink.map_or(Ok(()), |payload| self.send(payload))
+        sink.map_or(Ok(()), |payload| self.send(url, payload))
     }
 
     /// Forgets outbox entries up to and with `through`.

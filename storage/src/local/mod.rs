@@ -38,6 +38,9 @@ use sites::Sites;
 use spool::Spool;
 use writer::{Job, Planned, Writer};
 
+/// Pages that one batch queues again.
+const REQUEUED_AT_ONCE: usize = 1000;
+
 /// Requests that may wait for the writer; more wait outside.
 const MAX_WAITING: usize = 128;
 
@@ -84,7 +87,7 @@ impl LocalStore<MemoryEngine> {
     /// calls give the same answers, also under a paused clock.
     pub fn memory(now: Timestamp) -> Self {
         let engine = Arc::new(MemoryEngine::default());
-        let sites = Sites::new(now, Timestamp::EPOCH);
+        let sites = Sites::new(now);
         let seen = Seen::new(OpenOptions::default().seen_bytes);
         let shared = Arc::new(Shared::new(engine, sites, seen, Spool::memory(), None));
         let writer = Writer::new(Arc::clone(&shared), StateRow::default(), None, None);
@@ -114,10 +117,6 @@ impl<E: Engine> LocalStore<E> {
             Some(bytes) => decode(&bytes, "the state record")?,
             None => StateRow::default(),
         };
-        let quiet_until = match opening {
-            Opening::Created | Opening::Clean => Timestamp::EPOCH,
-            Opening::Recovered => opened.after(options.quiet_after_crash),
-        };
         let engine = Arc::new(engine);
         let threads = disk.is_some() && options.work == Work::Threads;
         let (spool, lock, marker) = match disk {
@@ -129,7 +128,7 @@ impl<E: Engine> LocalStore<E> {
             }
             None => (Spool::memory(), None, None),
         };
-        let sites = Sites::new(opened, quiet_until);
+        let sites = Sites::new(opened);
         let seen = Seen::new(options.seen_bytes);
         let shared = Arc::new(Shared::new(Arc::clone(&engine), sites, seen, spool, lock));
         shared.fill_sites(&engine, &state.tally)?;
@@ -279,6 +278,24 @@ impl<E: Engine> Store for LocalStore<E> {
     async fn push(&self, found: Vec<Found>) -> Result<Vec<Fate>, StoreError> {
         self.write(move |draft| found.into_iter().map(|found| draft.found(found, None)).collect())
             .await
+    }
+
+    async fn requeue(&self, reasons: Vec<String>) -> Result<u64, StoreError> {
+        let (mut count, mut from) = (0, vec![key::PAGE]);
+        loop {
+            let reasons = reasons.clone();
+            let (urls, next) = self
+                .read(move |shared, engine| {
+                    shared.held_back(engine, &from, &reasons, REQUEUED_AT_ONCE)
+                })
+                .await?;
+            count += urls.len() as u64;
+            self.write(move |draft| urls.iter().try_for_each(|url| draft.again(url))).await?;
+            match next {
+                Some(key) => from = key,
+                None => return Ok(count),
+            }
+        }
     }
 
     async fn lease(

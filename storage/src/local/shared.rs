@@ -17,7 +17,7 @@ use super::spool::Spool;
 use crate::engine::Engine;
 use crate::key::{self, PageKey};
 use crate::page::PageRecord;
-use crate::record::{PageRow, RobotsRow, SiteRow, SpoolPlace, decode};
+use crate::record::{OutboxRow, PageRow, RobotsRow, SiteRow, decode};
 use crate::store::{
     AfterReport, Lease, LeaseToken, OutboxEntry, Payload, SiteState, Stats, StoreError,
 };
@@ -159,7 +159,7 @@ impl<E: Engine> Shared<E> {
     pub(super) fn trim_spool(&self, engine: &E) -> Result<(), StoreError> {
         let mut first = None;
         engine.scan(&[key::OUTBOX], &[key::OUTBOX], 1, &mut |_, value| {
-            first = Some(decode::<SpoolPlace>(value, "an outbox row"));
+            first = Some(decode::<OutboxRow>(value, "an outbox row").map(|row| row.place));
             ControlFlow::Break(())
         })?;
         if let Err(error) = self.spool.trim(first.transpose()?) {
@@ -272,26 +272,54 @@ impl<E: Engine> Shared<E> {
     }
 
     pub(super) fn outbox(&self, engine: &E, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
-        let mut places = Vec::new();
+        let mut rows = Vec::new();
         let mut bytes = 0;
         engine.scan(&[key::OUTBOX], &[key::OUTBOX], max, &mut |key, value| {
-            let place = decode::<SpoolPlace>(value, "an outbox row");
-            bytes += place.as_ref().map_or(0, |place| place.length as usize);
-            places.push((key::outbox_seq(key).unwrap_or(0), place));
+            let row = decode::<OutboxRow>(value, "an outbox row");
+            bytes += row.as_ref().map_or(0, |row| row.place.length as usize);
+            rows.push((key::outbox_seq(key).unwrap_or(0), row));
             if bytes < MAX_OUTBOX_BYTES {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
             }
         })?;
-        let entry = |(seq, place): (u64, Result<SpoolPlace, StoreError>)| OutboxEntry {
-            seq,
-            payload: match place {
-                Ok(place) => self.spool.read(place),
-                Err(error) => Payload::Lost { why: error.to_string() },
-            },
+        let entry = |(seq, row): (u64, Result<OutboxRow, StoreError>)| match row {
+            Ok(row) => {
+                let url = Url::parse(&row.url).ok();
+                OutboxEntry { seq, url, payload: self.spool.read(row.place) }
+            }
+            Err(error) => {
+                OutboxEntry { seq, url: None, payload: Payload::Lost { why: error.to_string() } }
+            }
         };
-        Ok(places.into_iter().map(entry).collect())
+        Ok(rows.into_iter().map(entry).collect())
+    }
+
+    /// Pages that are not queued because of one of these reasons, at most `max`, from the key
+    /// `from` on; and where to go on, if there may be more.
+    pub(super) fn held_back(
+        &self,
+        engine: &E,
+        from: &[u8],
+        reasons: &[String],
+        max: usize,
+    ) -> Result<(Vec<Url>, Option<Vec<u8>>), StoreError> {
+        let (mut found, mut next) = (Vec::new(), None);
+        engine.scan(from, &[key::PAGE], usize::MAX, &mut |key, value| {
+            if found.len() == max {
+                next = Some(key.to_vec());
+                return ControlFlow::Break(());
+            }
+            let row = decode::<PageRow>(value, "a page record").ok();
+            let is_held = |row: &PageRow| {
+                let reason = row.held_back_by().filter(|_| row.place.is_none());
+                reason.is_some_and(|reason| reasons.iter().any(|known| known == reason))
+            };
+            found.extend(row.filter(is_held).and_then(|row| Url::parse(&row.url).ok()));
+            ControlFlow::Continue(())
+        })?;
+        Ok((found, next))
     }
 
     pub(super) fn due_reviews(

@@ -21,8 +21,6 @@ pub(super) struct Sites {
     /// Sites on loan: when each loan runs out.
     loans: BTreeSet<(i64, u64)>,
     next_fence: u64,
-    /// No site is lent before this moment.
-    quiet_until: i64,
 }
 
 #[derive(Debug)]
@@ -50,14 +48,13 @@ struct Loan {
 }
 
 impl Sites {
-    pub(super) fn new(opened: Timestamp, quiet_until: Timestamp) -> Self {
+    pub(super) fn new(opened: Timestamp) -> Self {
         let opened = u64::try_from(opened.as_millis()).unwrap_or(0);
         Self {
             entries: HashMap::new(),
             ready: BTreeSet::new(),
             loans: BTreeSet::new(),
             next_fence: (opened << FENCE_BITS) + 1,
-            quiet_until: quiet_until.as_millis(),
         }
     }
 
@@ -107,7 +104,7 @@ impl Sites {
     }
 
     fn ready_at(&self, next_at: i64, due: u32) -> i64 {
-        next_at.max(i64::from(due) * 1000).max(self.quiet_until)
+        next_at.max(i64::from(due) * 1000)
     }
 
     fn take(&mut self, site: u64) -> Option<Entry> {
@@ -234,7 +231,7 @@ mod tests {
 
     #[test]
     fn ready_is_the_later_of_pace_and_due() {
-        let mut sites = Sites::new(NOW, Timestamp::EPOCH);
+        let mut sites = Sites::new(NOW);
         for (next_at, due, ready) in [(5, 0, 5), (0, 7, 7_000), (9_000, 7, 9_000)] {
             sites.put(1, next_at, Some(due));
             assert_eq!(sites.next_ready(), Some(ready));
@@ -247,7 +244,7 @@ mod tests {
 
     #[test]
     fn fences_rise_and_fence() {
-        let mut sites = Sites::new(NOW, Timestamp::EPOCH);
+        let mut sites = Sites::new(NOW);
         sites.put(1, 0, Some(0));
         let first = sites.lend(1, NOW.after(Duration::from_secs(1)));
         assert_eq!(first >> FENCE_BITS, 1_000_000);
@@ -262,14 +259,5 @@ mod tests {
         assert_eq!(sites.renew(1, first, late, Duration::ZERO), None);
         assert!(sites.renew(1, second, late, Duration::from_secs(9)).is_some());
         assert!(sites.run_out(late.after(Duration::from_secs(8))).is_empty());
-    }
-
-    #[test]
-    fn quiet_after_a_crash() {
-        let mut sites = Sites::new(NOW, NOW);
-        sites.put(1, 0, Some(0));
-        assert_eq!(sites.next_ready(), Some(1_000_000));
-        sites.put(1, 0, None);
-        assert_eq!(sites.next_ready(), None);
     }
 }

@@ -49,12 +49,19 @@ pub(crate) struct StateRow {
     pub(crate) tally: Tally,
 }
 
-/// `o|seq8`: where in the spool a payload stands.
+/// Where in the spool a payload stands.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub(crate) struct SpoolPlace {
     pub(crate) file: u32,
     pub(crate) offset: u64,
     pub(crate) length: u32,
+}
+
+/// `o|seq8`: a payload and the page that it is about.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct OutboxRow {
+    pub(crate) place: SpoolPlace,
+    pub(crate) url: String,
 }
 
 /// A code or reason within its bound.
@@ -76,6 +83,8 @@ fn cut(mut text: String, max: usize) -> String {
 mod tests {
     use comity_compliance::{Hold, SitePace, Timestamp, WaitCause};
     use url::Url;
+
+    use std::time::Duration;
 
     use super::*;
     use crate::page::{Fetched, Outcome, Via};
@@ -130,6 +139,7 @@ mod tests {
                 hold: Some(Hold { until: Timestamp::from_millis(4), cause: *cause }),
                 failures: 5,
                 last_served: None,
+                crawl_delay: Some(Duration::from_millis(1500)),
             };
             let mut row = SiteRow::new("example.com");
             row.set_pace(&pace);

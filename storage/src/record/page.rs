@@ -31,6 +31,17 @@ pub(crate) struct PageRow {
     pub(crate) review: Option<u32>,
 }
 
+impl PageRow {
+    /// The code of the rule that keeps it from being fetched, if one does.
+    pub(crate) fn held_back_by(&self) -> Option<&str> {
+        match (&self.noted, &self.last) {
+            (Some(reason), _) => Some(reason),
+            (None, Some((_, OutcomeRow::Refused { code, .. }))) => Some(code),
+            (None, Some(_) | None) => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 enum ViaRow {
     Seed,

@@ -1,5 +1,7 @@
 //! Records of sites and of origins' robots.txt.
 
+use std::time::Duration;
+
 use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts};
 use comity_compliance::{Hold, Origin, SitePace, Timestamp, WaitCause};
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,8 @@ struct PaceRow {
     hold: Option<(i64, String)>,
     failures: u32,
     last_served: Option<i64>,
+    /// Milliseconds.
+    crawl_delay: Option<u64>,
 }
 
 impl SiteRow {
@@ -35,6 +39,7 @@ impl SiteRow {
             hold: pace.hold.map(|hold| (hold.until.as_millis(), hold.cause.code().to_owned())),
             failures: pace.failures,
             last_served: pace.last_served.map(Timestamp::as_millis),
+            crawl_delay: pace.crawl_delay.and_then(|delay| delay.as_millis().try_into().ok()),
         };
     }
 
@@ -48,6 +53,7 @@ impl SiteRow {
             }),
             failures: self.pace.failures,
             last_served: self.pace.last_served.map(Timestamp::from_millis),
+            crawl_delay: self.pace.crawl_delay.map(Duration::from_millis),
         }
     }
 }
