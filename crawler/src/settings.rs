@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, ScopeKind};
-use comity_storage::{Durability, EngineKind};
+use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
 use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
@@ -99,8 +99,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] names the first setting that cannot be.
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
-        let seeds = config.crawl.seeds.iter().map(|seed| urls::parse_seed(seed));
-        let seeds = seeds.collect::<Result<Vec<_>, _>>().map_err(wrong("crawl.seeds"))?;
+        let seeds = seeds(config)?;
         let (store, policy) = (store(config)?, policy(config)?);
         let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
@@ -134,6 +133,20 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(ip)) => IpAddr::from(ip).is_loopback(),
         Some(Host::Domain(name)) => urls::is_localhost(name),
         None => false,
+    }
+}
+
+/// The store passes over what it cannot keep: a seed that is too long would be no seed at all.
+fn seeds(config: &Config) -> Result<Vec<Url>, SettingsError> {
+    let wrong_seed = wrong("crawl.seeds");
+    let seeds = config.crawl.seeds.iter().map(|seed| urls::parse_seed(seed));
+    let seeds = seeds.collect::<Result<Vec<_>, _>>().map_err(wrong("crawl.seeds"))?;
+    let lengths = seeds.iter().map(|seed| seed.as_str().len());
+    match lengths.max().filter(|longest| *longest > MAX_URL_BYTES) {
+        Some(bytes) => Err(wrong_seed(format!(
+            "an address of {bytes} bytes; those longer than {MAX_URL_BYTES} are not kept"
+        ))),
+        None => Ok(seeds),
     }
 }
 
@@ -205,6 +218,10 @@ fn ceilings(policy: &Policy) -> CeilingNumbers {
 
 fn store(config: &Config) -> Result<StoreSettings, SettingsError> {
     let storage = &config.storage;
+    if storage.data.to_str().is_none() {
+        let problem = format!("{} is not UTF-8, and settings are", storage.data.display());
+        return Err(wrong("storage.data")(problem));
+    }
     Ok(StoreSettings {
         data: storage.data.clone(),
         engine: named(&storage.store, EngineKind::ALL, EngineKind::name, "storage.store")?,

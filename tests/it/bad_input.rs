@@ -22,8 +22,10 @@ fn crawl(dir: &Path, seed: &str, more: &[&str]) -> Ended {
 #[test]
 fn wrong_arguments() {
     let dir = tempfile::tempdir().unwrap();
+    let long = format!("http://localhost/{}", "x".repeat(9_000));
     let cases: &[(&[&str], &[&str])] = &[
         (&["crawl"], &["Name a seed"]),
+        (&["crawl", &long], &["crawl.seeds", "9017 bytes", "8192"]),
         (&["crawl", "ftp://example.org/"], &["ftp", "http"]),
         (&["crawl", "mailto:me@example.org"], &["mailto", "http"]),
         (&["crawl", "http://"], &["crawl.seeds"]),
@@ -47,6 +49,19 @@ fn wrong_arguments() {
         run(dir.path(), arguments).badly(2, parts);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{arguments:?} left files behind");
     }
+}
+
+/// A directory that the settings cannot name, since they are text.
+#[cfg(unix)]
+#[test]
+fn a_data_directory_that_is_no_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = comity(dir.path(), &["crawl", "http://localhost/", "--data"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"d\xff"));
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    end(command.spawn().unwrap()).badly(2, &["storage.data", "UTF-8"]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -207,7 +222,7 @@ fn the_status_of_a_crawl_that_waits_for_a_server() {
     wait_until("a request under way", || {
         let status = run(dir.path(), &["status", "--data", "data", "--json"]);
         progress =
-            serde_json::from_str::<serde_json::Value>(&status.out).unwrap_or_default()["progress"]
+            serde_json::from_str::<serde_json::Value>(&status.out).unwrap_or_default()["run"]
                 .take();
         progress["sites_active"] == 1
     });
@@ -295,15 +310,26 @@ fn a_store_that_was_damaged() {
     }
 }
 
-/// The store is whole but the index gone: the pages that were in it cannot be found, which is told.
+/// The store is whole but the index gone: the pages that were in it cannot be found, which is told
+/// before a new one is begun.
 #[test]
 fn an_index_that_was_deleted() {
     let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
     let seed = site.url("/");
-    let first = crawl(dir.path(), &seed, &[]).well();
-    assert!(!first.err.contains("index"), "{first:?}");
+    crawl(dir.path(), &seed, &[]).well();
     fs::remove_dir_all(dir.path().join("data/index")).unwrap();
     run(dir.path(), &["search", "page", "--data", "data"]).badly(1, &["no search index"]);
+    crawl(dir.path(), &seed, &[]).badly(1, &["is gone", "backup", "--no-index"]);
+    crawl(dir.path(), &seed, &["--no-index"]).well();
+}
+
+/// An index that is begun when pages have been fetched without one lacks them, which is told.
+#[test]
+fn an_index_that_was_begun_late() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    let first = crawl(dir.path(), &seed, &["--no-index"]).well();
+    assert!(!first.err.contains("index"), "{first:?}");
     let again = crawl(dir.path(), &seed, &[]).well();
     assert!(again.err.contains("3 pages") && again.err.contains("another --data"), "{again:?}");
 }

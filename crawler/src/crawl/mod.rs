@@ -318,14 +318,14 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 }
 
-/// A store that has fetched pages, with an index that was begun only now: it was deleted, or the
-/// crawl had none so far. The text of those pages is kept nowhere else.
+/// A store that has fetched pages, with an index that was begun only now. The text of those pages
+/// is kept nowhere else.
 fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
     let fetched = store.stats().fetched;
     if index.is_new() && fetched > 0 {
         tracing::warn!(
             "the search index is new: {fetched} pages that were fetched before are not in it until \
-             they are fetched again; restore a backup of the index, or crawl anew with another --data"
+             they are fetched again; to have them, crawl anew with another --data"
         );
     }
 }
