@@ -323,6 +323,18 @@ fn an_index_that_was_deleted() {
     crawl(dir.path(), &seed, &["--no-index"]).well();
 }
 
+/// What stopped the beginning of an index, a crash or a disk, does not count as its loss.
+#[test]
+fn an_index_that_could_not_be_begun() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let (seed, index) = (site.url("/"), dir.path().join("data/index"));
+    fs::create_dir(dir.path().join("data")).unwrap();
+    fs::write(&index, "a file").unwrap();
+    crawl(dir.path(), &seed, &[]).badly(1, &["index"]);
+    fs::remove_file(&index).unwrap();
+    crawl(dir.path(), &seed, &[]).well();
+}
+
 /// An index that is begun when pages have been fetched without one lacks them, which is told.
 #[test]
 fn an_index_that_was_begun_late() {

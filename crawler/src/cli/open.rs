@@ -7,7 +7,7 @@ use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Store as _};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::{begin_index, load_config};
+use crate::crawl::{has_index, load_config, note_index};
 use crate::index::IndexWriter;
 use crate::settings::{Settings, StoreSettings};
 
@@ -65,14 +65,19 @@ pub(super) async fn index(
         return Ok(None);
     }
     let dir = index_dir(&settings.store.data);
-    if begin_index(store).await? && !dir.join("meta.json").is_file() {
+    let expected = has_index(store).await?;
+    if expected && !dir.join("meta.json").is_file() {
         bail!(
             "the search index in {} is gone, though pages were put into it. Restore a backup of it; \
              or crawl into a new --data directory; or go on without it by --no-index",
             dir.display()
         );
     }
-    Ok(Some(IndexWriter::open_or_create(&dir)?))
+    let writer = IndexWriter::open_or_create(&dir)?;
+    if !expected {
+        note_index(store).await?;
+    }
+    Ok(Some(writer))
 }
 
 pub(super) fn no_crawl(data: &Path) -> String {

@@ -33,7 +33,7 @@ use url::Url;
 
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
-pub use self::saved::{begin_index, load_config, save_config};
+pub use self::saved::{has_index, load_config, note_index, save_config};
 
 use self::audit::{Audit, Line, instant};
 use self::budget::Budget;

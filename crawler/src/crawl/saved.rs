@@ -70,17 +70,21 @@ fn may_fall(before: &Config, after: &Config) -> Vec<String> {
     rows.iter().filter(|(same, _)| !same).map(|(_, code)| (*code).to_owned()).collect()
 }
 
-/// Notes that the crawl's pages are indexed, and says whether that was so before: then the index
-/// must be there.
+/// Whether the crawl has an index: then it must be there.
 ///
 /// # Errors
-/// [`StoreError`] if the store cannot be read or written.
-pub async fn begin_index<S: Store>(store: &S) -> Result<bool, StoreError> {
-    let begun = store.meta(INDEX).await?.is_some();
-    if !begun {
-        store.put_meta(INDEX, b"begun".to_vec()).await?;
-    }
-    Ok(begun)
+/// [`StoreError`] if the store cannot be read.
+pub async fn has_index<S: Store>(store: &S) -> Result<bool, StoreError> {
+    Ok(store.meta(INDEX).await?.is_some())
+}
+
+/// Notes that the crawl has an index, once it is there: a crash before that leaves an index that
+/// is not expected, and none that is missed.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be written.
+pub async fn note_index<S: Store>(store: &S) -> Result<(), StoreError> {
+    store.put_meta(INDEX, b"begun".to_vec()).await
 }
 
 async fn write<S: Store>(store: &S, config: &Config) -> Result<(), StoreError> {
