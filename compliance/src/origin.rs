@@ -2,8 +2,9 @@
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use core::fmt;
+use core::net::Ipv6Addr;
 
 use url::Url;
 
@@ -57,7 +58,7 @@ impl Origin {
             other => return Err(OriginError::Scheme(other.to_owned())),
         };
         let host = url.host_str().unwrap_or_default();
-        let host = host.strip_suffix('.').unwrap_or(host);
+        let host = host.trim_end_matches('.');
         if host.is_empty() {
             return Err(OriginError::Host);
         }
@@ -80,9 +81,15 @@ impl Origin {
         self.port
     }
 
-    /// The site that politeness counts this origin to.
+    /// The site that politeness counts this origin to. An IPv4 address in IPv6 notation is the
+    /// machine that it is in its own.
     pub fn site(&self) -> Site {
-        Site(self.host.clone())
+        let literal = self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let address = literal.and_then(|literal| literal.parse::<Ipv6Addr>().ok());
+        match address.and_then(|address| address.to_ipv4_mapped()) {
+            Some(mapped) => Site(mapped.to_string()),
+            None => Site(self.host.clone()),
+        }
     }
 
     /// The one place where this origin's robots.txt can be (RT-003).
@@ -159,7 +166,6 @@ impl core::error::Error for OriginError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString as _;
 
     /// RT-007 to RT-015, AM-19: one line, one case.
     #[test]
@@ -179,6 +185,23 @@ mod tests {
             let origin = Origin::of(&Url::parse(url).unwrap()).unwrap();
             assert_eq!(origin.to_string(), expect, "{url}");
             assert_eq!(origin.robots_url().as_str(), format!("{expect}/robots.txt"));
+        }
+    }
+
+    /// However a machine's name is written, it is one site: one line, one case.
+    #[test]
+    fn sites() {
+        let cases = [
+            ("https://EXAMPLE.com.:8443/x", "example.com"),
+            ("http://example.com../", "example.com"),
+            ("http://127.1/", "127.0.0.1"),
+            ("http://[::ffff:127.0.0.1]:8080/", "127.0.0.1"),
+            ("http://[0:0:0:0:0:0:0:1]/", "[::1]"),
+            ("http://[2001:db8::ffff:7f00:1]/", "[2001:db8::ffff:7f00:1]"),
+        ];
+        for (url, expect) in cases {
+            let site = Site::of(&Url::parse(url).unwrap()).unwrap();
+            assert_eq!(site.as_str(), expect, "{url}");
         }
     }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 use url::{Host, Url};
 
 /// The form under which an address is known: without fragment, user name, password and trailing
-/// dot of the host; percent escapes in capitals, and resolved where the character needs none
+/// dots of the host; percent escapes in capitals, and resolved where the character needs none
 /// (RFC 3986 6.2.2.2). `url` itself already has lower-cased the host, dropped the scheme's own
 /// port and written an empty path as `/`.
 ///
@@ -21,9 +21,9 @@ pub fn normalise(url: &Url) -> Url {
     // These fail only for addresses without a host, which http always has.
     let _ = normal.set_username("");
     let _ = normal.set_password(None);
-    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')) {
+    if let Some(host) = url.host_str().filter(|host| host.ends_with('.')) {
         // A host of dots alone is left as it is.
-        let _ = normal.set_host(Some(host));
+        let _ = normal.set_host(Some(host.trim_end_matches('.')));
     }
     if let Some(path) = normal_escapes(normal.path()) {
         normal.set_path(&path);
@@ -231,6 +231,7 @@ mod tests {
     fn normal_forms() {
         let cases = [
             ("https://example.com./a", "https://example.com/a"),
+            ("https://example.com../a", "https://example.com/a"),
             ("https://example.com/a/./b/../c", "https://example.com/a/c"),
             ("https://example.com/..", "https://example.com/"),
             ("https://example.com/a/%2e%2E/b", "https://example.com/b"),

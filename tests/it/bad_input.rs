@@ -231,6 +231,28 @@ fn a_data_directory_in_use() {
     drop(end(first));
 }
 
+/// While a site is being asked, no time is told for the next request: its lease's end is none.
+#[test]
+fn the_status_of_a_crawl_that_waits_for_a_server() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let seed = format!("http://{}/", silent.local_addr().unwrap());
+    let mut arguments = vec!["crawl", &seed, "--data", "data"];
+    arguments.extend(HOME);
+    let mut crawl = start(dir.path(), &arguments);
+    let mut progress = serde_json::Value::Null;
+    wait_until("a request under way", || {
+        let status = run(dir.path(), &["status", "--data", "data", "--json"]);
+        progress =
+            serde_json::from_str::<serde_json::Value>(&status.out).unwrap_or_default()["progress"]
+                .take();
+        progress["sites_active"] == 1
+    });
+    assert_eq!(progress["next_due_ms"], serde_json::Value::Null);
+    crawl.kill().unwrap();
+    drop(end(crawl));
+}
+
 #[test]
 fn a_data_directory_that_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();

@@ -73,7 +73,7 @@ fn in_words(progress: &Progress, now_ms: i64) -> String {
             sites => format!("{} sites", grouped(sites as u64)),
         },
     );
-    if let Some(due) = progress.next_due_ms.filter(|_| progress.sites_active == 0) {
+    if let Some(due) = progress.next_due_ms {
         let wait = Duration::from_millis(due.saturating_sub(now_ms).try_into().unwrap_or(0));
         text.push_str(&format!(", next request in {}", duration(wait)));
     }
