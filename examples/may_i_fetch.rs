@@ -3,7 +3,7 @@
 //!
 //! ```console
 //! $ printf 'user-agent: *\ndisallow: /private\n' |
-//!     cargo run --example may_i_fetch -- https://example.com/private https://example.com/
+//!     cargo run -p comity-examples --example may_i_fetch -- https://example.com/private https://example.com/
 //! ```
 
 use std::io::Read as _;

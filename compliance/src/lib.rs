@@ -8,6 +8,46 @@
 //!
 //! `no_std` is how the compiler keeps that promise.
 //!
+//! Start here: a robots.txt in hand, and a URL to judge.
+//!
+//! ```
+//! use comity_compliance::robots::{Access, RobotsTxt};
+//! use comity_compliance::{Preset, ProductToken};
+//! use url::Url;
+//!
+//! let rules = RobotsTxt::parse(b"user-agent: *\ndisallow: /private\n");
+//! let me = [ProductToken::new("examplebot")?];
+//! let url = Url::parse("https://example.com/private/page")?;
+//! let verdict = rules.verdict(Preset::Courteous, &me, &url);
+//! assert_eq!(verdict.access, Access::Disallow);
+//! assert_eq!(verdict.rule.map(|rule| rule.line), Some(2));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! A whole crawl asks [`decide`], with what it knows of the site: it says whether to fetch, to
+//! fetch robots.txt first, to wait, or not to fetch at all, and why.
+//!
+//! ```
+//! use comity_compliance::robots::RobotsRecord;
+//! use comity_compliance::{
+//!     Facts, Identity, Policy, ProductToken, Scope, ScopeKind, SitePace, Timestamp, Verdict, decide,
+//! };
+//! use url::Url;
+//!
+//! let seed = Url::parse("https://example.com/")?;
+//! let facts = Facts {
+//!     policy: &Policy::default(),
+//!     identity: &Identity::new(ProductToken::new("examplebot")?),
+//!     scope: &Scope::new(ScopeKind::Host, &[seed.clone()]),
+//!     robots: &RobotsRecord::default(),
+//!     pace: &SitePace::default(),
+//! };
+//! let now = Timestamp::from_secs(1_796_000_000);
+//! // Nothing is known of the site yet, so its robots.txt comes first.
+//! assert!(matches!(decide(&seed, facts, now), Verdict::FetchRobots(..)));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
 //! The parts, in the order in which a URL meets them:
 //!
 //! - [`Identity`], [`Policy`], [`Scope`]: who crawls, by which rules, how far.

@@ -42,6 +42,8 @@ fn wrong_arguments() {
         (&["crawl", "http://localhost/", "--interval", "soon"], &["such as 2s"]),
         (&["crawl", "http://localhost/", "--store", "floppy"], &["sled", "redb", "memory"]),
         (&["crawl", "http://localhost/", "--max-pages", "lots"], &["--max-pages"]),
+        (&["crawl", "/index.html"], &["is a path", "whole address"]),
+        (&["search", ""], &["search for what"]),
         (&["robots", "http://localhost/", "--agent", "a b"], &["product token"]),
         (&["frobnicate"], &["unrecognized subcommand"]),
     ];
@@ -156,6 +158,40 @@ fn loopback_needs_leave() {
     let arguments = ["crawl", &site.url("/"), "--data", "data", "--patience", "1s"];
     run(dir.path(), &arguments).badly(3, &["blocked-address", "loopback", "--allow-network"]);
     assert_eq!(site.paths(), Vec::<String>::new());
+    // Whoever follows the advice, in the same data directory, gets what it promises.
+    let mut advised = arguments.to_vec();
+    advised.extend(["--allow-network", "127.0.0.1/32", "--json"]);
+    advised.extend(["--interval", "0s", "--address-per-second", "100"]);
+    assert_eq!(run(dir.path(), &advised).well().json()["store"]["fetched"], 3);
+}
+
+/// A setting that held pages back is changed: they are judged anew. One line, one case: settings
+/// of the first run, of the second, and the pages then fetched in all.
+#[test]
+fn changed_settings_take_effect() {
+    let robots = "user-agent: strangers\ndisallow: /\n";
+    let site = Site::start(move |path| match path {
+        "/robots.txt" => (200, String::new(), robots.into()),
+        "/" => {
+            (200, "content-type: text/html\r\n".into(), "<a href=/1>1</a> <a href=/2>2</a>".into())
+        }
+        _ => (200, "content-type: text/html\r\n".into(), "leaf".into()),
+    });
+    let cases: &[(&[&str], &[&str], u64)] = &[
+        (&["--depth", "0"], &["--depth", "1"], 3),
+        (&["--agent", "strangers"], &["--agent", "friends"], 3),
+        (&["--agent", "friends"], &["--agent", "strangers"], 3),
+    ];
+    for (first, second, expect) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let run_with = |more: &[&str]| {
+            let more = [more, &["--address-per-second", "1000", "--json"]].concat();
+            crawl(dir.path(), &site.url("/"), &more)
+        };
+        run_with(first);
+        let second = run_with(second).well();
+        assert_eq!(second.json()["store"]["fetched"], *expect, "{first:?}");
+    }
 }
 
 /// A server whose certificate no known authority has signed.
@@ -201,10 +237,11 @@ fn a_data_directory_in_use() {
     wait_until("the first page", || site.paths().len() > 2);
     let pid = first.id().to_string();
     run(dir.path(), &arguments).badly(1, &["in use", &pid]);
-    run(dir.path(), &["explain", &seed, "--data", "data"]).badly(1, &["in use", &pid]);
+    run(dir.path(), &["explain", &seed, "--data", "data"]).badly(1, &["is running", "status"]);
     let status = run(dir.path(), &["status", "--data", "data", "--json"]).well().json();
     assert_eq!(status["running"], true);
     assert_eq!(status["pid"], first.id());
+    assert!(status["store"]["known"].as_u64() >= Some(1), "{status}");
     first.kill().unwrap();
     drop(end(first));
 }
@@ -310,8 +347,7 @@ fn a_store_that_was_damaged() {
     }
 }
 
-/// The store is whole but the index gone: the pages that were in it cannot be found, which is told
-/// before a new one is begun.
+/// The store is whole but the index gone: a new, empty one must not take its place unnoticed.
 #[test]
 fn an_index_that_was_deleted() {
     let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());

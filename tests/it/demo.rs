@@ -1,5 +1,6 @@
 //! The demo, judged by what its sites saw and by what a search then finds.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,14 +64,16 @@ fn searches(dir: &Path, expectations: &Expectations) {
     }
 }
 
-/// No snippet is longer than the page permits, or quotes what the page hides.
+/// No snippet is longer than the page permits, or quotes what the page hides; and each page with
+/// such a limit was seen among the results.
 fn snippets(dir: &Path, expectations: &Expectations) {
-    assert!(!expectations.snippets.is_empty());
+    let mut seen = BTreeSet::new();
     for search_for in &expectations.searches {
         for hit in search(dir, &search_for.query) {
             let snippet = hit["snippet"].as_str().unwrap_or_default();
             let limits = expectations.snippets.iter().filter(|limit| hit["url"] == limit.url);
             for limit in limits {
+                seen.insert(&limit.url);
                 let chars = snippet.chars().count();
                 assert!(limit.max_chars.is_none_or(|max| chars <= max as usize), "{hit}");
                 for phrase in &limit.never {
@@ -79,20 +82,33 @@ fn snippets(dir: &Path, expectations: &Expectations) {
             }
         }
     }
+    let limited: BTreeSet<_> = expectations.snippets.iter().map(|limit| &limit.url).collect();
+    assert_eq!(seen, limited);
 }
 
-/// Every page that is withheld, and every URL that was refused, is explained.
+/// What is known of URLs of each kind. One line, one case: the URL's end, where in the answer, and
+/// what stands there.
 fn explanations(dir: &Path, expectations: &Expectations) {
-    for page in expectations.withheld.iter().filter(|page| !page.url.ends_with('/')).take(6) {
-        let explained = run(dir, &["explain", &page.url, "--data", "data", "--json"]).well().json();
-        let known = &explained["known"];
-        // Nothing leads there that may be followed, so it was never heard of.
-        let unheard = known.is_null();
-        let refused = explained["verdict"]["decision"] == "may not be fetched";
-        let withheld = known["last"]["publication"].as_str().is_some_and(|p| p != "full");
-        let elsewhere = known["last"]["what"] == "redirected" || known["last"]["what"] == "failed";
-        let waits = explained["verdict"]["decision"] == "must wait" || known["due"].is_string();
-        let noted = known["not_queued"].is_string();
-        assert!(unheard || refused || withheld || elsewhere || waits || noted, "{explained:#}");
+    let cases = [
+        ("/secret-menu", "/known/last/publication", "noindex"),
+        ("/secret-menu", "/known/last/directives/0/rule", "noindex"),
+        ("/campaign", "/known/last/publication", "expired"),
+        ("/night-pharmacy", "/known/last/publication", "not-successful"),
+        ("/kitchen/", "/verdict/decision", "refuse"),
+        ("/kitchen/", "/verdict/reason", "robots-disallow"),
+        ("/appointments", "/known/last/reason", "server-error"),
+        ("/bread", "/verdict/decision", "fetch"),
+    ];
+    let all = [&expectations.withheld, &expectations.indexed, &expectations.must_fetch];
+    let banned = expectations.must_not_fetch.iter().map(|ban| &ban.expect.url);
+    let urls: Vec<_> =
+        all.iter().flat_map(|list| list.iter().map(|page| &page.url)).chain(banned).collect();
+    for (end, place, expect) in cases {
+        let url = urls.iter().find(|url| url.ends_with(end)).unwrap_or_else(|| panic!("no {end}"));
+        let explained = run(dir, &["explain", url, "--data", "data", "--json"]).well().json();
+        assert_eq!(explained.pointer(place), Some(&expect.into()), "{end}: {explained:#}");
     }
+    let blocked = &expectations.refused_addresses[0].url;
+    let explained = run(dir, &["explain", blocked, "--data", "data", "--json"]).well().json();
+    assert_eq!(explained["verdict"]["reason"], "blocked-address", "{explained:#}");
 }

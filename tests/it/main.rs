@@ -7,4 +7,5 @@ mod command;
 mod demo;
 mod floor_plan;
 mod resume;
+mod robots;
 mod sites;

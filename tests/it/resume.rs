@@ -69,6 +69,27 @@ fn ctrl_c_stops_cleanly_and_the_same_command_goes_on() {
     assert!(site.shortest_gap() >= Duration::from_millis(45), "{:?}", site.shortest_gap());
 }
 
+/// A server that does not answer holds a clean stop up for some seconds; a second Ctrl-C does not
+/// wait.
+#[test]
+fn a_second_ctrl_c_stops_at_once() {
+    let site = Site::start(|path| {
+        if path != "/robots.txt" {
+            std::thread::sleep(Duration::from_secs(30));
+        }
+        (404, String::new(), String::new())
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let seed = site.url("/");
+    let crawl = start(dir.path(), &arguments(&seed, "sled", "0s"));
+    wait_until("the page's request", || site.paths().len() > 1);
+    signal(&crawl, libc::SIGINT);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&crawl, libc::SIGINT);
+    let ended = end(crawl);
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+}
+
 /// `kill -9` again and again: nothing known is lost, at most the page under way comes twice each
 /// time, and the site never sees two requests closer than the interval.
 #[track_caller]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Facts, Grounds, NoFollow, Origin, RefusalReason, Scope, Site, SitePace, Timestamp, Verdict,
-    Withheld, decide,
+    Facts, Grounds, Limit, NoFollow, Origin, Publication, RefusalReason, Scope, Site, SitePace,
+    Timestamp, Verdict, decide,
 };
 use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use super::args::ExplainArgs;
 use super::terminal::{Terminal, Tone, duration};
 use super::{Exit, data_dir, open};
 use crate::clock::Clock;
+use crate::crawl::publication_of;
 use crate::settings::Settings;
 use crate::urls;
 
@@ -22,6 +23,14 @@ pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Res
     let data = data_dir(args.data.data, config)?;
     let clock = Clock::real();
     let url = urls::parse_seed(&args.url).map_err(|e| super::Usage(e.to_string()))?;
+    if comity_storage::is_in_use(&data)? {
+        anyhow::bail!(
+            "the crawl in {0} is running, and its store can be read by one process only: `comity \
+             explain` answers once it has stopped (Ctrl-C; it goes on later). Meanwhile `comity \
+             status --data {0}` tells how it stands, and {0}/audit.jsonl what was decided",
+            data.display()
+        );
+    }
     let (store, settings) = open::earlier(&data, clock).await?;
     let known = Known::look_up(&store, &url).await;
     store.close().await?;
@@ -72,12 +81,12 @@ impl Known {
     }
 
     fn as_json(&self, settings: &Settings, now: Timestamp) -> Value {
-        let Words { word, code, clause, advice, evidence, until } =
-            Words::of(&self.verdict(settings, now));
+        let Words { decision, word: _, code, clause, advice, evidence, until } =
+            Words::of(&self.verdict(settings, now), self.page.as_ref());
         json!({
             "url": self.url.as_str(),
             "verdict": {
-                "decision": word, "reason": code, "clause": clause, "advice": advice,
+                "decision": decision, "reason": code, "clause": clause, "advice": advice,
                 "evidence": evidence, "until": until.map(|at| at.to_string()),
             },
             "robots": self.robots_json(),
@@ -85,7 +94,7 @@ impl Known {
             "site": self.site.as_ref().map(|site| json!({
                 "last_request": site.pace.last_request.map(|at| at.to_string()),
                 "failures_in_a_row": site.pace.failures,
-                "not_before": site.next_at.to_string(),
+                "not_before": (site.next_at > Timestamp::EPOCH).then(|| site.next_at.to_string()),
                 "queued": site.queued,
             })),
         })
@@ -112,6 +121,7 @@ impl Known {
 
 /// A verdict in words.
 struct Words {
+    decision: &'static str,
     word: &'static str,
     code: &'static str,
     clause: &'static str,
@@ -121,22 +131,26 @@ struct Words {
 }
 
 impl Words {
-    fn of(verdict: &Verdict) -> Self {
-        let grounds = |word, grounds: &Grounds| {
-            let reason = grounds.reason();
-            Self {
-                word,
-                code: reason.code(),
-                clause: reason.clause(),
-                advice: reason.advice(),
-                evidence: grounds.evidence().map(ToString::to_string),
-                until: None,
-            }
-        };
+    fn of(verdict: &Verdict, page: Option<&PageRecord>) -> Self {
+        let blocked = RefusalReason::BlockedAddress;
+        if let Some((_, Outcome::Refused { code, evidence })) =
+            page.and_then(|page| page.last.as_ref())
+            && code == blocked.code()
+        {
+            // Only the network knows addresses: the last attempt tells.
+            return Self::refused(blocked, evidence.clone());
+        }
+        let noted = page.is_some_and(|page| page.noted.is_some());
         match verdict {
-            Verdict::Fetch(ground) => grounds("may be fetched", ground),
-            Verdict::FetchRobots(_, ground) => grounds("robots.txt must be fetched first", ground),
+            Verdict::Fetch(grounds) if noted => {
+                Self::grounds("fetch", "would be allowed, but is not queued", grounds)
+            }
+            Verdict::Fetch(grounds) => Self::grounds("fetch", "may be fetched", grounds),
+            Verdict::FetchRobots(_, grounds) => {
+                Self::grounds("fetch-robots", "not known before robots.txt is fetched", grounds)
+            }
             Verdict::Wait { until, cause } => Self {
+                decision: "wait",
                 word: "must wait",
                 code: cause.code(),
                 clause: cause.clause(),
@@ -144,16 +158,60 @@ impl Words {
                 evidence: None,
                 until: Some(*until),
             },
-            Verdict::Refuse(refusal) => Self {
-                word: "may not be fetched",
-                code: refusal.reason.code(),
-                clause: refusal.reason.clause(),
-                advice: refusal.reason.advice(),
-                evidence: refusal.evidence.as_ref().map(ToString::to_string),
-                until: None,
-            },
+            Verdict::Refuse(refusal) => {
+                let evidence = refusal.evidence.as_ref().map(ToString::to_string);
+                Self::refused(refusal.reason, evidence)
+            }
         }
     }
+
+    fn grounds(decision: &'static str, word: &'static str, grounds: &Grounds) -> Self {
+        let reason = grounds.reason();
+        Self {
+            decision,
+            word,
+            code: reason.code(),
+            clause: reason.clause(),
+            advice: reason.advice(),
+            evidence: grounds.evidence().map(ToString::to_string),
+            until: None,
+        }
+    }
+
+    fn refused(reason: RefusalReason, evidence: Option<String>) -> Self {
+        Self {
+            decision: "refuse",
+            word: "may not be fetched",
+            code: reason.code(),
+            clause: reason.clause(),
+            advice: reason.advice(),
+            evidence,
+            until: None,
+        }
+    }
+}
+
+/// What of a page may be shown in results now, in words.
+fn in_results(fetched: &Fetched, now: Timestamp) -> String {
+    let terms = match publication_of(fetched, now) {
+        Publication::Nothing(why) | Publication::BareUrl(why) => {
+            return format!("nothing: {}. {} ({})", why.code(), why.advice(), why.clause());
+        }
+        Publication::EmbeddedOnly(_) => return "only as a part of a page that embeds it".into(),
+        Publication::Full(terms) => terms,
+    };
+    let mut words = match terms.snippet.limit() {
+        Limit::AtMost(0) => "title, no snippet".into(),
+        Limit::AtMost(characters) => format!("title, snippet of {characters} characters at most"),
+        Limit::Unlimited => String::from("title and snippet"),
+    };
+    if fetched.directives.iter().any(|kept| kept.rule == "data-nosnippet") {
+        words.push_str(", parts of the text never quoted");
+    }
+    if let Some(until) = terms.until {
+        words.push_str(&format!(", until {until}"));
+    }
+    words
 }
 
 struct Page<'a> {
@@ -169,7 +227,10 @@ impl Page<'_> {
         self.verdict(settings);
         self.robots();
         match &self.known.page {
-            None => self.row("known", "no: no seed, link or sitemap has led to it yet"),
+            None => self.row(
+                "known",
+                "no: nothing that may be followed has led there (a link out of scope is not kept)",
+            ),
             Some(page) => self.page(page),
         }
         if let Some(site) = &self.known.site {
@@ -183,11 +244,11 @@ impl Page<'_> {
 
     fn verdict(&self, settings: &Settings) {
         let verdict = self.known.verdict(settings, self.now);
-        let words = Words::of(&verdict);
-        let tone = match verdict {
-            Verdict::Fetch(_) | Verdict::FetchRobots(..) => Tone::Good,
-            Verdict::Wait { .. } => Tone::Note,
-            Verdict::Refuse(_) => Tone::Bad,
+        let words = Words::of(&verdict, self.known.page.as_ref());
+        let tone = match words.decision {
+            "fetch" => Tone::Good,
+            "refuse" => Tone::Bad,
+            _ => Tone::Note,
         };
         let until = words.until.map_or(String::new(), |until| {
             format!(" until {until}, {} from now", duration(until.since(self.now)))
@@ -261,6 +322,9 @@ impl Page<'_> {
                 self.row("next due", format_args!("{due}, in {}", duration(due.since(self.now))));
             }
             Some(_) => self.row("next due", "now"),
+            None if page.fetches > 0 => {
+                self.row("next due", "not again: a page is fetched once in a data directory");
+            }
             None => self.row("next due", "not by itself"),
         }
     }
@@ -296,11 +360,7 @@ impl Page<'_> {
         if let Some(title) = &fetched.title {
             self.row("title", title);
         }
-        self.row("in results", &fetched.publication);
-        let withheld = fetched.publication.strip_prefix("nothing:").and_then(Withheld::from_code);
-        if let Some(why) = withheld {
-            self.row("", format_args!("{} ({})", why.advice(), why.clause()));
-        }
+        self.row("in results", in_results(fetched, self.now));
         if fetched.directives.is_empty() {
             self.row("directives", "none");
         }

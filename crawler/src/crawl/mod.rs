@@ -31,6 +31,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub(crate) use self::publish::publication_of;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
 pub use self::saved::{has_index, load_config, note_index, save_config};
@@ -493,14 +494,14 @@ impl<S: Store, T> Watch<S, T> {
         let now = self.context.clock.now();
         let stats = self.context.store.stats();
         let sites_active = self.context.active.load(Ordering::Relaxed);
-        // While sites are lent, the store names the end of a lease.
-        let next_ready = self.context.store.next_ready().filter(|_| sites_active == 0);
+        // While a site is lent, the store's next event may be that the loan runs out.
+        let next_due = self.context.store.next_ready().filter(|_| sites_active == 0);
         Progress {
             counts: self.context.reporter.counts(),
             queued: stats.queued,
             known: stats.known,
             sites_active,
-            next_due_ms: next_ready.map(Timestamp::as_millis),
+            next_due_ms: next_due.map(Timestamp::as_millis),
             seconds: now.since(started).as_secs_f64(),
         }
     }

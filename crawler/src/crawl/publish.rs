@@ -1,6 +1,10 @@
 //! From a page and its publication to what the index gets.
 
-use comity_compliance::{ImagePreview, Limit, Permission, Publication, Site, Terms, Timestamp};
+use comity_compliance::{
+    Directive, Directives, ImagePreview, Limit, Permission, Publication, Rule, Site, Source, Terms,
+    Timestamp, Withheld,
+};
+use comity_storage::Fetched;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -73,6 +77,30 @@ fn permission(permission: Permission) -> index::Permission {
     match permission {
         Permission::Allow => index::Permission::Granted,
         Permission::Forbid => index::Permission::Withheld,
+    }
+}
+
+/// The directives that a page record keeps, as compliance knows them.
+pub(super) fn directives_of(fetched: &Fetched) -> Directives {
+    let directives = fetched.directives.iter().filter_map(|kept| {
+        Some(Directive {
+            rule: Rule::from_stored(&kept.rule)?,
+            source: kept.source.parse::<Source>().ok()?,
+            agent: kept.agent.clone(),
+        })
+    });
+    Directives::from_parts(directives)
+}
+
+/// What may be shown at `now` of a page that was fetched, by what its record keeps.
+pub(crate) fn publication_of(fetched: &Fetched, now: Timestamp) -> Publication {
+    match Withheld::from_code(&fetched.publication) {
+        Some(why @ (Withheld::ContentType | Withheld::NotSuccessful | Withheld::Redirect)) => {
+            Publication::Nothing(why)
+        }
+        Some(Withheld::NoIndex | Withheld::Expired | Withheld::RobotsDisallow) | None => {
+            Publication::of(&directives_of(fetched), now)
+        }
     }
 }
 

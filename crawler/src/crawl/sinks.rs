@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use comity_compliance::{Directive, Directives, Publication, Rule, Source, Timestamp};
+use comity_compliance::{Publication, Timestamp};
 use comity_storage::{Found, OutboxEntry, PageRecord, Payload, Plan, Store, Via};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -72,9 +72,9 @@ impl IndexFeed {
             let Some(through) = entries.last().map(|entry| entry.seq) else { return Ok(()) };
             let (mut changes, mut lost) = (Vec::new(), Vec::new());
             for entry in entries {
-                match change(entry, context.clock.now()) {
+                match change(entry) {
                     Ok(change) => changes.push(change),
-                    Err(found) => lost.extend(found),
+                    Err(url) => lost.extend(url.map(|url| again(url, self.last_commit))),
                 }
             }
             self.with_writer(move |writer| writer.apply(&changes).and_then(|()| writer.commit()))
@@ -140,14 +140,21 @@ impl Feeder {
     }
 
     /// Lets it empty the outbox.
-    pub(super) async fn finish(self) -> Result<(), CrawlError> {
+    pub(super) async fn finish(mut self) -> Result<(), CrawlError> {
         self.finish.cancel();
-        self.task.await.map_err(|panic| CrawlError::Worker(panic.to_string()))?
+        (&mut self.task).await.map_err(|panic| CrawlError::Worker(panic.to_string()))?
     }
 }
 
-/// The change of an outbox entry. If it is lost, the page is to be fetched again.
-fn change(entry: OutboxEntry, now: Timestamp) -> Result<IndexChange, Option<Found>> {
+/// A crawl that is dropped in the middle leaves nobody behind who holds its store.
+impl Drop for Feeder {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The change of an outbox entry; if it is lost, the URL of the page that must be fetched again.
+fn change(entry: OutboxEntry) -> Result<IndexChange, Option<Url>> {
     let why = match entry.payload {
         Payload::Bytes(bytes) => match publish::from_bytes(&bytes) {
             Some(change) => return Ok(change),
@@ -156,19 +163,20 @@ fn change(entry: OutboxEntry, now: Timestamp) -> Result<IndexChange, Option<Foun
         Payload::Lost { why } => why,
     };
     let url = entry.url.as_ref().map_or("", Url::as_str);
-    tracing::warn!(
-        url,
-        why,
-        "a page's text was lost before it was indexed; the page is fetched again"
-    );
+    tracing::warn!(url, why, "a page's text was lost before it was indexed; it is fetched again");
+    Err(entry.url)
+}
+
+/// A page to fetch once more.
+fn again(url: Url, at: Timestamp) -> Found {
     let plan = Plan::Again { priority: 0 };
-    let found = |url| Found { url, depth: 0, hops: 0, via: Via::Link, from: None, at: now, plan };
-    Err(entry.url.map(found))
+    Found { url, depth: 0, hops: 0, via: Via::Link, from: None, at, plan }
 }
 
 /// What an indexed page's rules say now: a withdrawal, or the day to look again.
 fn review(page: &PageRecord, now: Timestamp) -> (Option<Vec<u8>>, Option<Timestamp>) {
-    match Publication::of(&directives_of(page), now) {
+    let directives = page.last_fetch().map(|(_, fetched)| publish::directives_of(fetched));
+    match Publication::of(&directives.unwrap_or_default(), now) {
         Publication::BareUrl(_) | Publication::Nothing(_) => {
             (publish::to_bytes(&publish::withdraw(&page.url)), None)
         }
@@ -176,17 +184,4 @@ fn review(page: &PageRecord, now: Timestamp) -> (Option<Vec<u8>>, Option<Timesta
             (None, publication.until().filter(|until| *until > now))
         }
     }
-}
-
-/// The directives that a page record keeps, as compliance knows them.
-fn directives_of(page: &PageRecord) -> Directives {
-    let Some((_, fetched)) = page.last_fetch() else { return Directives::default() };
-    let directives = fetched.directives.iter().filter_map(|kept| {
-        Some(Directive {
-            rule: Rule::from_stored(&kept.rule)?,
-            source: kept.source.parse::<Source>().ok()?,
-            agent: kept.agent.clone(),
-        })
-    });
-    Directives::from_parts(directives)
 }

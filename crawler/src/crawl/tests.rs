@@ -18,7 +18,7 @@ use super::{Crawl, End, Parts, Reporter};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
 use crate::index::{IndexWriter, Searcher};
-use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
+use crate::net::{Completeness, FetchError, FetchErrorKind, PartialCause, Reply, Terms, Transport};
 use crate::settings::Settings;
 
 const T0: Timestamp = Timestamp::from_secs(1_796_000_000);
@@ -44,12 +44,15 @@ struct Web {
     clock: Clock,
     answers: Arc<BTreeMap<String, Answer>>,
     ledger: Arc<Mutex<Vec<Seen>>>,
+    /// How pages come; a robots.txt comes whole.
+    completeness: Completeness,
 }
 
 impl Web {
     fn new(clock: Clock, answers: impl IntoIterator<Item = (&'static str, Answer)>) -> Self {
         let answers = answers.into_iter().map(|(url, answer)| (url.to_owned(), answer));
-        Self { clock, answers: Arc::new(answers.collect()), ledger: Arc::default() }
+        let (answers, ledger) = (Arc::new(answers.collect()), Arc::default());
+        Self { clock, answers, ledger, completeness: Completeness::Whole }
     }
 
     fn ledger(&self) -> Vec<Seen> {
@@ -68,6 +71,8 @@ impl Transport for Web {
         let until = self.clock.now();
         let url = grounds.url().clone();
         self.ledger.lock().unwrap().push(Seen { url: url.to_string(), from, until });
+        let is_page = !url.path().ends_with("robots.txt");
+        let completeness = if is_page { self.completeness } else { Completeness::Whole };
         let unknown = || (404, &[][..], String::new());
         let (status, lines, body) = self.answers.get(url.as_str()).cloned().unwrap_or_else(unknown);
         if status == STALE && self.count(url.as_str()) == 1 {
@@ -83,7 +88,7 @@ impl Transport for Web {
             status: StatusCode::from_u16(status).unwrap(),
             headers,
             body: Bytes::from(body),
-            completeness: Completeness::Whole,
+            completeness,
             version: Version::HTTP_11,
             address: None,
             first_byte: LATENCY,
@@ -133,6 +138,15 @@ impl Data {
 
     /// Crawls `web`, going on with what is there; how it ended, and what the store then holds.
     async fn crawl(&self, web: &Web, config: &Config) -> (End, Stats) {
+        self.crawl_until(web, config, CancellationToken::new()).await
+    }
+
+    async fn crawl_until(
+        &self,
+        web: &Web,
+        config: &Config,
+        stop: CancellationToken,
+    ) -> (End, Stats) {
         let mut config = config.clone();
         config.storage.data = self.0.path().join("data");
         let settings = Settings::new(&config).unwrap();
@@ -148,7 +162,7 @@ impl Data {
             clock: web.clock,
             reporter: Reporter::default(),
             index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
-            stop: CancellationToken::new(),
+            stop,
         });
         let crawl = crawl.unwrap();
         let watch = crawl.watch();
@@ -350,13 +364,14 @@ async fn retry_after_is_waited_for() {
     let busy: Answer = (429, &[("retry-after", "60")], String::new());
     let web = Web::new(clock, [("https://a.example/", busy)]);
     let mut config = config("https://a.example/");
-    config.crawl.patience = Span::secs(600);
+    config.crawl.patience = Span::secs(3600);
     let (_, stats) = Data::new().crawl(&web, &config).await;
     let asked: Vec<_> =
         web.ledger().into_iter().filter(|seen| seen.url.ends_with(".example/")).collect();
     let gaps: Vec<_> =
         asked.windows(2).map(|pair| pair[1].from.since(pair[0].until).as_secs()).collect();
-    assert_eq!(gaps, [60, 60]);
+    // The site's own time at first; then at least the pause that failures ask for.
+    assert_eq!(gaps, [60, 1200]);
     assert_eq!(stats.failed.get("too-many-requests"), Some(&1));
 }
 
@@ -406,4 +421,112 @@ async fn a_robots_txt_behind_redirects_and_long_intervals() {
     let (end, stats) = Data::new().crawl(&web, &config).await;
     assert_eq!((end, stats.fetched), (End::Done, 1));
     assert_polite(&web, Duration::from_secs(600));
+}
+
+/// A process dies with a request under way; the next one takes over at the same instant: it does
+/// not know of that request, and keeps its distance all the same.
+#[tokio::test(start_paused = true)]
+async fn a_restart_asks_no_site_early() {
+    for (robots_txt, least) in [("", 2), ("user-agent: *\ncrawl-delay: 7\n", 7)] {
+        let clock = Clock::starting_at(T0);
+        let web = Web::new(
+            clock,
+            [
+                ("https://a.example/robots.txt", robots(robots_txt)),
+                ("https://a.example/", html("<a href=/1>1</a> <a href=/2>2</a>")),
+                ("https://a.example/1", html("one")),
+                ("https://a.example/2", html("two")),
+            ],
+        );
+        let (data, config) = (Data::new(), config("https://a.example/"));
+        // robots.txt, its interval, the first page, its interval, and half of the second request.
+        let until = LATENCY * 2 + Duration::from_secs(2 * least) + LATENCY / 2;
+        let killed = tokio::time::timeout(until, data.crawl(&web, &config)).await;
+        assert!(killed.is_err(), "it was to be killed in the middle");
+        // Its tasks are gone once they had a turn.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let killed_at = clock.now();
+        let before = web.ledger().len();
+        data.crawl(&web, &config).await;
+        let next = web.ledger()[before..].iter().map(|seen| seen.from).min().unwrap();
+        let gap = next.since(killed_at);
+        assert!(gap >= Duration::from_secs(least), "{gap:?} with {robots_txt:?}");
+        assert_eq!(web.count("https://a.example/2"), 1);
+    }
+}
+
+/// A crawl-delay binds the whole site: other ports, and hops of a robots.txt elsewhere (AM-36).
+#[tokio::test(start_paused = true)]
+async fn a_crawl_delay_is_the_sites() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", robots("user-agent: *\ncrawl-delay: 9\n")),
+            (
+                "https://a.example/",
+                html("<a href=http://a.example:81/>port</a> <a href=https://b.example/>b</a>"),
+            ),
+            ("http://a.example:81/", html("another port")),
+            ("https://b.example/robots.txt", redirect(&[("location", "https://a.example/rules")])),
+            ("https://a.example/rules", robots("")),
+            ("https://b.example/", html("b")),
+        ],
+    );
+    assert_eq!(Data::new().crawl(&web, &config("https://a.example/")).await.0, End::Done);
+    assert_eq!(web.count("http://a.example:81/") + web.count("https://b.example/"), 2);
+    let at = |url: &str| web.ledger().into_iter().find(|seen| seen.url == url).unwrap();
+    let mut asked: Vec<_> =
+        web.ledger().into_iter().filter(|seen| seen.url.contains("//a.example")).collect();
+    asked.sort_by_key(|seen| seen.from);
+    let heard = at("https://a.example/robots.txt").until;
+    for pair in asked.windows(2).filter(|pair| pair[0].until >= heard) {
+        let gap = pair[1].from.since(pair[0].until);
+        assert!(gap >= Duration::from_secs(9), "{gap:?} between {pair:?}");
+    }
+}
+
+/// A stop in the middle of a robots.txt redirect teaches nothing about the site.
+#[tokio::test(start_paused = true)]
+async fn a_stop_during_an_errand_is_no_outage() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", redirect(&[("location", "/rules")])),
+            ("https://a.example/rules", robots("")),
+            ("https://a.example/", html("home")),
+        ],
+    );
+    let (data, config) = (Data::new(), config("https://a.example/"));
+    let stop = CancellationToken::new();
+    let stopper = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        stop.cancel();
+    };
+    let ((end, _), ()) = tokio::join!(data.crawl_until(&web, &config, stop.clone()), stopper);
+    assert_eq!(end, End::Stopped);
+    assert_eq!(web.ledger().len(), 1, "no request after the stop");
+    assert_eq!(data.crawl(&web, &config).await.0, End::Done);
+    assert_eq!(web.count("https://a.example/"), 1);
+}
+
+/// A page that the server broke off may lack a rule: it is neither indexed nor called fetched.
+/// One that our own limit cut is indexed and marked (HT-005, HT-007, AM-60).
+#[tokio::test(start_paused = true)]
+async fn a_broken_off_page_is_no_page() {
+    let clock = Clock::starting_at(T0);
+    let mut web = Web::new(clock, [("https://a.example/", html("<title>T</title>some words"))]);
+    for (completeness, fetched, failed) in [
+        (Completeness::Partial(PartialCause::Cut), 0, 1),
+        (Completeness::Truncated, 1, 0),
+        (Completeness::Whole, 1, 0),
+    ] {
+        web.completeness = completeness;
+        let data = Data::new();
+        let (_, stats) = data.crawl(&web, &config("https://a.example/")).await;
+        let failures = stats.failed.get("body-cut").copied().unwrap_or(0);
+        assert_eq!((stats.fetched, failures), (fetched, failed), "{completeness:?}");
+        assert_eq!(data.found("words", T0), usize::try_from(fetched).unwrap());
+    }
 }

@@ -152,6 +152,8 @@ async fn a_server_can_leave_http2() {
     let identity = authority.issue(&params("good.example"));
     let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Misdirected).await;
     let transport = authority.transport();
+    let first = ask(&transport, "good.example", at).await;
+    assert_eq!((code(&first), requests.load(Ordering::Relaxed)), ("misdirected", 1));
     for expect in [2, 3] {
         let reply = ask(&transport, "good.example", at).await.unwrap();
         assert_eq!((reply.version, reply.status.as_u16()), (Version::HTTP_11, 200));
