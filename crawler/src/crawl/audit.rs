@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use comity_compliance::Timestamp;
@@ -13,6 +14,7 @@ use serde::Serialize;
 pub(super) struct Audit {
     path: PathBuf,
     log: Mutex<Log>,
+    has_failed: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -43,23 +45,31 @@ impl Audit {
     pub(super) fn open(data: &Path) -> io::Result<Self> {
         let path = data.join("audit.jsonl");
         let log = Mutex::new(Log::append(&path)?);
-        Ok(Self { path, log })
+        Ok(Self { path, log, has_failed: AtomicBool::new(false) })
     }
 
     /// Writes a line. The log is evidence, not state: if it cannot be written, the crawl goes on
     /// and says so.
     pub(super) fn write(&self, line: &Line<'_>) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = log.write(line).and_then(|()| log.rotate(&self.path)) {
-            tracing::warn!(%error, "the audit log could not be written");
-        }
+        let written = log.write(line).and_then(|()| log.rotate(&self.path));
+        self.complain(written);
     }
 
     /// Hands all lines to the operating system.
     pub(super) fn flush(&self) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = log.file.flush() {
-            tracing::warn!(%error, "the audit log could not be written");
+        let flushed = log.file.flush();
+        self.complain(flushed);
+    }
+
+    /// Once is enough: what cannot be written now could not be written a line later.
+    fn complain(&self, written: io::Result<()>) {
+        if let Err(error) = written
+            && !self.has_failed.swap(true, Ordering::Relaxed)
+        {
+            let path = self.path.display();
+            tracing::warn!(%error, "the audit log {path} cannot be written; the crawl goes on without it");
         }
     }
 }

@@ -59,7 +59,7 @@ pub enum CrawlError {
     #[error(transparent)]
     Index(#[from] IndexError),
     /// The audit log cannot be opened.
-    #[error("could not open the audit log")]
+    #[error("could not open the audit log, audit.jsonl in the data directory")]
     Audit(#[source] io::Error),
     /// A worker died: a fault of this program.
     #[error("a worker died, which is a fault of this program: {0}")]

@@ -88,7 +88,8 @@ pub enum FetchErrorKind {
 }
 
 impl FetchError {
-    /// The whole story on one line: what went wrong and what that came from.
+    /// The whole story on one line: what went wrong and what that came from. What a server sent
+    /// may be in it, so nothing in it can steer a terminal.
     pub fn in_words(&self) -> String {
         let mut words = self.kind.to_string();
         let mut below = self.kind.source();
@@ -99,7 +100,7 @@ impl FetchError {
             }
             below = cause.source();
         }
-        words
+        words.replace(char::is_control, "\u{fffd}")
     }
 }
 
