@@ -6,6 +6,8 @@ mod bad_input;
 mod command;
 mod demo;
 mod floor_plan;
+mod generated;
+mod reasons;
 mod resume;
 mod robots;
 mod sites;
