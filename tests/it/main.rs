@@ -5,6 +5,7 @@
 mod bad_input;
 mod command;
 mod demo;
+mod field_cases;
 mod floor_plan;
 mod generated;
 mod reasons;
