@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod command;
+mod coverage;
 mod demo;
 mod field_cases;
 mod floor_plan;
