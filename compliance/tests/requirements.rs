@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use comity_compliance::robots::{
     Access, Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse,
-    RobotsTxt, Standing, Step,
+    RobotsTxt, Step,
 };
 use comity_compliance::{
-    Answer, Directives, Facts, Form, Identity, Origin, Policy, Preset, ProductToken, Publication,
+    Directives, Facts, Form, Hold, Identity, Origin, Policy, Preset, ProductToken, Publication,
     RefusalReason, Scope, ScopeKind, Site, SitePace, StatusEffect, Timestamp, VOCABULARY, Verdict,
     WaitCause, Withheld, decide,
 };
@@ -190,19 +190,21 @@ fn a_copy_counts_for_a_day() {
     let file = fetched(RobotsReply::Response(response(200, b"user-agent: *\ndisallow: /a\n")));
     let record = RobotsRecord::default().after(file, &policy, NOW);
     assert_eq!(record.next_refresh(), Some(later(24 * HOUR)));
-    let standing = |record: &RobotsRecord, secs| match record.standing(&policy, None, later(secs)) {
-        Standing::Rules(..) => "rules",
-        Standing::NoRules(_) => "no rules",
-        Standing::Fetch => "fetch",
-        Standing::Stop { .. } => "stop",
+    let pace = SitePace::default();
+    let told = |record: &RobotsRecord, at| {
+        let verdict = ask("https://example.com/b", record, &pace, at);
+        let Verdict::Fetch(grounds) = verdict else { panic!("{verdict:?}") };
+        grounds.reason().code()
     };
-    assert_eq!(standing(&record, 24 * HOUR - 1), "rules");
-    assert_eq!(standing(&record, 24 * HOUR), "fetch");
-    let failed = fetched(RobotsReply::Failed("timeout".into()));
-    let record = record.after(failed, &policy, later(36 * HOUR));
-    let failed = fetched(RobotsReply::Failed("timeout".into()));
-    let record = record.after(failed, &policy, later(60 * HOUR));
-    assert_eq!(standing(&record, 60 * HOUR + 1), "rules", "the last good copy");
+    assert_eq!(told(&record, later(24 * HOUR - 1)), "robots-no-rule");
+    let due = ask("https://example.com/b", &record, &pace, later(24 * HOUR));
+    assert!(matches!(due, Verdict::FetchRobots(..)), "{due:?}");
+    let mut record = record;
+    for hours in [36, 60] {
+        let failed = fetched(RobotsReply::Failed("timeout".into()));
+        record = record.after(failed, &policy, later(hours * HOUR));
+    }
+    assert_eq!(told(&record, later(60 * HOUR + 1)), "robots-last-good");
 }
 
 /// AM-14, AM-15, AM-21: any content is read, its decoded bytes count, and no TLS is no file.
@@ -337,18 +339,12 @@ fn trouble_is_felt_by_the_whole_site() {
 
     let file = fetched(RobotsReply::Response(response(404, b"")));
     let record = RobotsRecord::default().after(file, &Policy::default(), NOW);
-    for status in [429, 500, 503] {
-        let mut pace = SitePace::default();
-        for _ in 0..4 {
-            pace.request_ended(Answer::of(status, None), &Policy::default(), NOW);
-        }
-        let healthy = ask("https://example.com/healthy", &record, &pace, later(3));
-        let Verdict::Wait { cause, .. } = healthy else { panic!("{status}: {healthy:?}") };
-        assert_eq!(cause, WaitCause::Backoff, "{status}");
-        pace.request_ended(Answer::Served, &Policy::default(), later(60));
-        let recovered = ask("https://example.com/healthy", &record, &pace, later(63));
-        assert!(matches!(recovered, Verdict::Fetch(_)), "{status}: {recovered:?}");
-    }
+    let hold = Hold { until: later(60), cause: WaitCause::Backoff };
+    let troubled = SitePace { failures: 4, hold: Some(hold), ..SitePace::default() };
+    let healthy = |at| ask("https://example.com/healthy", &record, &troubled, at);
+    let Verdict::Wait { until, cause } = healthy(later(59)) else { panic!("no wait") };
+    assert_eq!((until, cause), (hold.until, hold.cause));
+    assert!(matches!(healthy(later(60)), Verdict::Fetch(_)));
 }
 
 /// RL-006, AM-36: Google does not know crawl-delay, nor does the standard.

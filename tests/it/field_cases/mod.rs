@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use comity_compliance::{Identity, Policy, Preset, ProductToken, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::generated;
 
@@ -88,6 +88,58 @@ fn differences_have_reasons() {
             None => assert!(*clause == "open" && case.open, "{id}: {clause}"),
             Some(("AM", row)) => assert!(requirements.contains(&format!("\n| {row} | ")), "{id}"),
             Some(_) => assert!(requirements.contains(&format!("\n- {clause} ")), "{id}"),
+        }
+    }
+}
+
+/// The test can fail: each expectation, turned into another, is found to differ.
+#[test]
+fn wrong_answers_are_found() {
+    for mut case in corpus() {
+        let listed = DIFFERENCES.iter().any(|(id, ..)| *id == case.id);
+        let expect = case.expect.as_object().unwrap().clone();
+        for (key, right) in expect {
+            let asked = !NOT_ASKED.iter().any(|(not_asked, _)| *not_asked == key);
+            let wrong = match key.as_str() {
+                // What must be absent: something that is there.
+                "snippet_must_not_contain" => vec![json!([""])],
+                "must_not_request" => vec![json!([case.input["exchanges"][0]["url"]])],
+                "allowed_at" => questions_turned(&right),
+                _ => others(&right),
+            };
+            for wrong in wrong {
+                case.expect = json!({ &key: wrong });
+                let missed = asked && !listed && judge(&case).is_empty();
+                assert!(!missed, "{}: {key} may as well be {}", case.id, case.expect);
+            }
+        }
+    }
+}
+
+/// One question with the other answer, for each that has one.
+fn questions_turned(questions: &Value) -> Vec<Value> {
+    let turned = questions.as_array().unwrap().iter().filter_map(|question| {
+        let mut turned = question.clone();
+        turned["allowed"] = json!(!question["allowed"].as_bool()?);
+        Some(json!([turned]))
+    });
+    turned.collect()
+}
+
+/// Other values in place of a right one.
+fn others(right: &Value) -> Vec<Value> {
+    match right {
+        Value::Null => vec![json!(1)],
+        Value::Bool(right) => vec![json!(!right)],
+        Value::Number(right) => vec![json!(right.as_f64().unwrap() + 1e6)],
+        Value::String(open) if open == "open" => Vec::new(),
+        Value::String(right) => vec![json!(format!("{right} or so"))],
+        Value::Array(right) => vec![json!([&right[..], &[json!("more")]].concat())],
+        Value::Object(right) => {
+            let pairs = right.iter().flat_map(|(key, right)| {
+                others(right).into_iter().map(move |other| json!({ key: other }))
+            });
+            pairs.collect()
         }
     }
 }

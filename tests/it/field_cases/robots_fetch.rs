@@ -79,13 +79,13 @@ impl Crawl<'_> {
         let mut at = NOW;
         // More than the refreshes of 40 days.
         for _ in 0..10_000 {
-            match self.decide(url, at) {
-                Verdict::FetchRobots(errand, grounds) => self.run(url, errand, grounds, at),
-                Verdict::Fetch(_) if at == now => return true,
-                Verdict::Wait { .. } | Verdict::Refuse(_) if at == now => return false,
-                Verdict::Fetch(_) | Verdict::Wait { .. } | Verdict::Refuse(_) => {
-                    at = self.next_visit(url, at).min(now);
-                }
+            let verdict = self.decide(url, at);
+            if let Verdict::FetchRobots(errand, grounds) = verdict {
+                self.run(url, errand, grounds, at);
+            } else if at == now {
+                return matches!(verdict, Verdict::Fetch(_));
+            } else {
+                at = self.next_visit(url, at).min(now);
             }
         }
         panic!("no end of refreshes");
