@@ -93,10 +93,10 @@ impl fmt::Display for RobotsEvidence {
 
 /// Names, clauses and advice of a list of reasons: one row a reason, so that none is forgotten.
 macro_rules! reasons {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal, $clause:literal, $advice:literal;)+ }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal, $clause:literal, $advice:literal;)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        pub enum $name { $($(#[$vdoc])* $variant),+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant),+ }
 
         impl $name {
             /// Every reason, so that a test can walk them all.
@@ -110,6 +110,11 @@ macro_rules! reasons {
             /// The requirement and the document it comes from.
             pub const fn clause(self) -> &'static str {
                 match self { $(Self::$variant => $clause),+ }
+            }
+
+            /// What it means, as a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($meaning),+).trim_ascii()),+ }
             }
 
             /// What a site owner or an operator can do about it, as a sentence.
@@ -211,12 +216,15 @@ mod tests {
     #[test]
     fn codes_are_distinct_and_complete() {
         let mut seen = alloc::collections::BTreeSet::new();
-        let codes = (GroundsReason::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())))
-            .chain(RefusalReason::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())))
-            .chain(WaitCause::ALL.iter().map(|r| (r.code(), r.clause(), r.advice())));
-        for (code, clause, advice) in codes {
+        let codes = (GroundsReason::ALL
+            .iter()
+            .map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
+        .chain(RefusalReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
+        .chain(WaitCause::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())));
+        for (code, clause, meaning, advice) in codes {
             assert!(seen.insert(code), "{code} twice");
             assert!(!clause.is_empty() && advice.ends_with('.'), "{code}");
+            assert!(meaning.ends_with('.') && meaning == meaning.trim(), "{code}");
         }
         for reason in RefusalReason::ALL {
             assert_eq!(RefusalReason::from_code(reason.code()), Some(*reason));

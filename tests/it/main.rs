@@ -4,8 +4,12 @@
 
 mod bad_input;
 mod command;
+mod coverage;
 mod demo;
+mod field_cases;
 mod floor_plan;
+mod generated;
+mod reasons;
 mod resume;
 mod robots;
 mod sites;

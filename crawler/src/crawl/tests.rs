@@ -191,6 +191,7 @@ fn assert_polite(web: &Web, interval: Duration) {
     }
 }
 
+/// Also AM-62: the page's nofollow stops its hyperlinks, not its redirect.
 #[tokio::test(start_paused = true)]
 async fn every_allowed_page_once_and_politely() {
     let clock = Clock::starting_at(T0);
@@ -211,8 +212,11 @@ async fn every_allowed_page_once_and_politely() {
             ),
             (
                 "https://b.example/",
-                html("<meta name=robots content=nofollow><a href=/hidden>x</a>"),
+                html(
+                    "<meta name=robots content=nofollow><meta http-equiv=refresh content='0;url=/moved'><a href=/hidden>x</a>",
+                ),
             ),
+            ("https://b.example/moved", html("the redirect's target")),
             ("http://a.example:81/", html("another port is the same site")),
         ],
     );
@@ -229,6 +233,7 @@ async fn every_allowed_page_once_and_politely() {
         ("http://a.example:81/robots.txt", 1),
         ("https://a.example/private", 0),
         ("https://a.example/secret", 0),
+        ("https://b.example/moved", 1),
         ("https://b.example/hidden", 0),
     ];
     for (url, times) in expect {

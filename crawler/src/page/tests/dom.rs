@@ -72,6 +72,7 @@ fn tag_soup() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    /// AM-63, SN-002: what lies inside what is for the tree of the HTML standard to say.
     #[test]
     fn nothing_is_shown_or_missed_against_the_tree(html in tag_soup()) {
         let (dom, pass) = (in_dom(&html), in_pass(&html));

@@ -29,6 +29,7 @@ const ROBOTS_META_ANYWHERE_BUT_IN_WHAT_IS_NOT_THE_DOCUMENT: &[(&str, &[FoundMeta
     ("<b><template></b></template><meta name=robots content=noindex>", &[(0, "robots", "noindex")]),
 ];
 
+/// RM-003, AM-40.
 #[test]
 fn robots_meta_anywhere_but_in_what_is_not_the_document() {
     for (html, expect) in ROBOTS_META_ANYWHERE_BUT_IN_WHAT_IS_NOT_THE_DOCUMENT.iter().copied() {
