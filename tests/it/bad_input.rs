@@ -156,7 +156,8 @@ fn dead_servers() {
 fn loopback_needs_leave() {
     let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
     let arguments = ["crawl", &site.url("/"), "--data", "data", "--patience", "1s"];
-    run(dir.path(), &arguments).badly(3, &["blocked-address", "loopback", "--allow-network"]);
+    let parts = ["nothing could be fetched", "blocked-address", "loopback", "--allow-network"];
+    run(dir.path(), &arguments).badly(3, &parts);
     assert_eq!(site.paths(), Vec::<String>::new());
     // Whoever follows the advice, in the same data directory, gets what it promises.
     let mut advised = arguments.to_vec();

@@ -318,6 +318,7 @@ impl Summary<'_> {
     fn ending(&self) -> String {
         let now = self.clock.now();
         match self.ended {
+            End::Done if self.stats.fetched == 0 => "Ended: nothing could be fetched.".into(),
             End::Done if self.progress.counts.fetched == 0 => {
                 "Finished: all that is known was fetched before. A page is fetched once; a new --data \
                  directory begins anew."
