@@ -9,3 +9,4 @@ mod floor_plan;
 mod resume;
 mod robots;
 mod sites;
+mod tools;

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use anyhow::Context as _;
 use comity_compliance::{
-    Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Publication, Timestamp,
+    Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Publication, Rule, Timestamp,
     VOCABULARY, Withheld, judge_link,
 };
 use serde::Deserialize;
@@ -194,6 +194,7 @@ impl Judged {
         let terms = self.publication.terms();
         let withheld = self.publication.withheld();
         let links = self.links().map(|(link, follow)| self.link_json(link, follow));
+        let canonical = self.page.as_ref().and_then(|page| page.canonical.as_ref());
         let rest = json!({
             "from": self.sources(),
             "directives": self.directives.iter().map(directive_json).collect::<Vec<_>>(),
@@ -203,6 +204,8 @@ impl Judged {
             "until": self.publication.until().map(|at| at.to_string()),
             "snippet_limit": terms.map(|terms| number(terms.snippet.limit())),
             "snippet_text": self.snippet_text(),
+            "title": self.page.as_ref().and_then(|page| page.title.as_deref()),
+            "canonical": canonical.map(Url::as_str),
             "structured_data": self.page.as_ref().map(|page| &page.structured_data),
             "links": links.collect::<Vec<_>>(),
         });
@@ -223,6 +226,8 @@ impl Judged {
             Form::Flag(_) | Form::Number(_) | Form::Setting(_) | Form::Date(_) => None,
         });
         let mut values: Map<_, _> = flags.collect();
+        // max-snippet:0 says the same (RM-026).
+        values.insert("nosnippet".into(), directives.nosnippet().is_some().into());
         let snippet = directives.max_snippet().map(|(limit, _)| number(limit));
         let video = directives.max_video_preview().map(|(limit, _)| number(limit));
         let image = directives.max_image_preview().map(|(size, _)| size.name());
@@ -237,8 +242,10 @@ impl Judged {
     /// Where each rule stood, in words.
     fn sources(&self) -> Map<String, Value> {
         let mut sources = Map::new();
-        for kept in self.directives.iter() {
-            let entry = sources.entry(key(kept.rule.name())).or_insert_with(|| json!([]));
+        let named = self.directives.iter().map(|kept| (key(kept.rule.name()), kept));
+        let other_name = self.directives.nosnippet().filter(|kept| kept.rule != Rule::NoSnippet);
+        for (name, kept) in named.chain(other_name.map(|kept| ("nosnippet".into(), kept))) {
+            let entry = sources.entry(name).or_insert_with(|| json!([]));
             if let Value::Array(places) = entry {
                 places.push(kept.to_string().into());
             }

@@ -1,8 +1,10 @@
 //! A robots.txt record's life as a list of events tells it: what the answers bring, and what a
 //! URL may do between them. The state machine is compliance's; nothing of it is repeated here.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use comity_compliance::robots::{
     Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Standing, Step,
 };
@@ -56,73 +58,72 @@ pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
     let first = ask.first().map_or(SOME_ORIGIN, |ask| ask.url.as_str());
     let base = Url::parse(SOME_ORIGIN)?.join(first)?;
     let mut tokens = tokens(&agents)?.into_iter();
-    let own = tokens.next().ok_or_else(|| anyhow::anyhow!("no agent"))?;
+    let own = tokens.next().context("no agent")?;
     let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
-    let policy = Policy::new(preset(policy.as_deref())?);
-    let mut life = Life::new(Origin::of(&base)?, policy, identity);
+    let mut lives = Lives {
+        policy: Policy::new(preset(policy.as_deref())?),
+        identity,
+        first: Origin::of(&base)?,
+        lives: HashMap::new(),
+        served: HashMap::new(),
+    };
     events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
-    let mut asked: Vec<usize> = (0..ask.len()).collect();
-    asked.sort_by(|a, b| ask[*a].t_s.total_cmp(&ask[*b].t_s));
+    let mut asked: Vec<(usize, &Ask)> = ask.iter().enumerate().collect();
+    asked.sort_by(|(_, a), (_, b)| a.t_s.total_cmp(&b.t_s));
     let mut answers = vec![Value::Null; ask.len()];
     let mut refreshes = Vec::new();
     let mut events = events.into_iter().peekable();
-    for place in asked {
-        let Ask { t_s, url } = &ask[place];
+    for (place, Ask { t_s, url }) in asked {
         while let Some(event) = events.next_if(|event| event.t_s <= *t_s) {
-            refreshes.push(life.hear(event)?);
+            refreshes.push(lives.hear(event)?);
         }
-        answers[place] = life.ask(&base.join(url)?, instant(*t_s));
+        answers[place] = lives.ask(&base.join(url)?, instant(*t_s));
     }
     for event in events {
-        refreshes.push(life.hear(event)?);
+        refreshes.push(lives.hear(event)?);
     }
     let refreshes: Vec<_> = refreshes.into_iter().map(|at| at.map(seconds)).collect();
     Ok(json!({ "answers": answers, "refresh_at_s": refreshes }))
 }
 
-/// One origin's record while it is told what happened.
-struct Life {
-    origin: Origin,
+/// The records of the origins that are spoken of.
+struct Lives {
     policy: Policy,
     identity: Identity,
+    /// Whose robots.txt is meant where nothing is said.
+    first: Origin,
+    lives: HashMap<Origin, Life>,
+    /// When each site last answered without an error: the sign of a generally available one.
+    served: HashMap<Site, Timestamp>,
+}
+
+/// One origin's record while it is told what happened.
+#[derive(Default)]
+struct Life {
     record: RobotsRecord,
     /// A request of it is to be answered by the next event.
     errand: Option<RobotsErrand>,
     last_outcome: Option<RobotsOutcome>,
-    pace: SitePace,
 }
 
-impl Life {
-    fn new(origin: Origin, policy: Policy, identity: Identity) -> Self {
-        Self {
-            origin,
-            policy,
-            identity,
-            record: RobotsRecord::default(),
-            errand: None,
-            last_outcome: None,
-            pace: SitePace::default(),
-        }
-    }
-
-    /// Takes an event; when robots.txt is to be fetched next.
+impl Lives {
+    /// Takes an event; when that robots.txt is to be fetched next.
     fn hear(&mut self, event: Event) -> anyhow::Result<Option<Timestamp>> {
         let now = instant(event.t_s);
-        let url = event.url.as_deref().map(|url| self.origin.robots_url().join(url)).transpose()?;
+        let url = event.url.as_deref().map(|url| self.first.robots_url().join(url)).transpose()?;
+        let url = url.unwrap_or_else(|| self.first.robots_url());
         let header = |name| joined(&event.headers, name);
         let retry_after = header("retry-after").and_then(|text| parse_retry_after(&text, now));
-        let of_the_site = url
-            .as_ref()
-            .is_none_or(|url| Site::of(url).is_ok_and(|site| site == self.origin.site()));
-        let served = event.error.is_none()
-            && event.status.is_some_and(|status| Answer::of(status, retry_after) == Answer::Served);
-        if served && of_the_site && self.errand.is_none() {
-            self.pace.last_served = self.pace.last_served.max(Some(now));
+        let of_status = |status| Answer::of(status, retry_after) == Answer::Served;
+        if event.error.is_none() && event.status.is_some_and(of_status) {
+            self.served.insert(Site::of(&url)?, now);
         }
-        let of_a_page = url.as_ref().is_some_and(|url| url.path() != "/robots.txt");
-        if of_a_page && self.errand.is_none() {
-            return Ok(self.record.next_refresh());
-        }
+        let under_way = self.lives.iter().find(|(_, life)| life.errand.is_some());
+        let origin = match under_way {
+            Some((origin, _)) => origin.clone(),
+            None => Origin::of(&url)?,
+        };
+        let is_page = under_way.is_none() && url.path() != "/robots.txt";
         let body = json_lines::octets(event.body, event.body_b64.as_deref())?.unwrap_or_default();
         let location = event.location.or_else(|| header("location"));
         let (cache_control, age) = (header("cache-control").unwrap_or_default(), header("age"));
@@ -138,35 +139,39 @@ impl Life {
                 body: if error.is_some() { Body::Broken(&body) } else { Body::Read(&body) },
             }),
         };
-        self.errand_goes_on(reply, now);
-        Ok(self.record.next_refresh())
-    }
-
-    fn errand_goes_on(&mut self, reply: RobotsReply<'_>, now: Timestamp) {
-        let errand = self.errand.take();
-        let errand = errand.unwrap_or_else(|| RobotsErrand::start(&self.origin, now).0);
-        match errand.reply(reply, &self.policy, now) {
-            Step::Fetch(errand, _) => self.errand = Some(errand),
-            Step::Done(outcome) => {
-                let record = std::mem::take(&mut self.record);
-                self.record = record.after(outcome.clone(), &self.policy, now);
-                self.last_outcome = Some(outcome);
-            }
+        let life = self.lives.entry(origin.clone()).or_default();
+        if !is_page {
+            life.hear(reply, &origin, &self.policy, now);
         }
+        Ok(life.record.next_refresh())
     }
 
     /// The verdict on a URL. A refresh that is due is taken to bring what the last one brought.
     fn ask(&self, url: &Url, now: Timestamp) -> Value {
-        let same_origin = Origin::of(url).is_ok_and(|origin| origin == self.origin);
-        let record = if same_origin { self.record.clone() } else { RobotsRecord::default() };
-        let standing = record.standing(&self.policy, self.pace.last_served, now);
-        let record = match (standing, &self.last_outcome) {
-            (Standing::Fetch, Some(outcome)) if same_origin => {
-                record.after(outcome.clone(), &self.policy, now)
-            }
-            _ => record,
+        let last_served = Site::of(url).ok().and_then(|site| self.served.get(&site).copied());
+        let pace = SitePace { last_served, ..SitePace::default() };
+        let life = Origin::of(url).ok().and_then(|origin| self.lives.get(&origin));
+        let record = life.map(|life| life.record.clone()).unwrap_or_default();
+        let due = matches!(record.standing(&self.policy, last_served, now), Standing::Fetch);
+        let record = match life.and_then(|life| life.last_outcome.clone()) {
+            Some(outcome) if due => record.after(outcome, &self.policy, now),
+            Some(_) | None => record,
         };
-        verdict_json(&judge(url, &record, &self.policy, &self.identity, &self.pace, now))
+        verdict_json(&judge(url, &record, &self.policy, &self.identity, &pace, now))
+    }
+}
+
+impl Life {
+    fn hear(&mut self, reply: RobotsReply<'_>, origin: &Origin, policy: &Policy, now: Timestamp) {
+        let errand = self.errand.take().unwrap_or_else(|| RobotsErrand::start(origin, now).0);
+        match errand.reply(reply, policy, now) {
+            Step::Fetch(errand, _) => self.errand = Some(errand),
+            Step::Done(outcome) => {
+                let record = std::mem::take(&mut self.record);
+                self.record = record.after(outcome.clone(), policy, now);
+                self.last_outcome = Some(outcome);
+            }
+        }
     }
 }
 

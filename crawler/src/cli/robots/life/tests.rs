@@ -55,6 +55,15 @@ fn redirects_and_broken_bodies() {
     check("google", &[broken], (1, "/a"), (false, "robots-unreachable"));
 }
 
+/// RT-021: what one origin answers says nothing about another.
+#[test]
+fn origins() {
+    let shop = r#"{"t_s":0,"url":"https://shop.h.example/robots.txt","status":404}"#;
+    let told = check("google", &[FILE, shop], (1, "/x"), (false, "robots-disallow"));
+    assert_eq!(told["refresh_at_s"], json!([DAY, DAY]));
+    check("google", &[shop], (1, "/a"), (false, "robots-not-fetched"));
+}
+
 /// RT-030, AM-12, HT-010: the next refresh after each event, and the end of a wait.
 #[test]
 fn refreshes() {
