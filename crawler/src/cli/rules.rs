@@ -14,7 +14,7 @@ use url::Url;
 
 use super::args::RulesArgs;
 use super::terminal::{Terminal, Tone};
-use super::words::{moment, preset, tokens};
+use super::words::{instant, moment, preset, tokens};
 use super::{Exit, Usage, json_lines};
 use crate::clock::Clock;
 use crate::page::{Link, LinkKind, Page, PageKind, ScanLimits, scan};
@@ -84,7 +84,7 @@ impl From<String> for Body {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Moment {
-    Seconds(i64),
+    Seconds(f64),
     Text(String),
 }
 
@@ -131,7 +131,7 @@ impl Question {
         let url = Url::parse(url).map_err(|e| Usage(format!("url \"{url}\": {e}")))?;
         let now = match self.now {
             None => clock_now,
-            Some(Moment::Seconds(seconds)) => Timestamp::from_secs(seconds),
+            Some(Moment::Seconds(seconds)) => instant(seconds),
             Some(Moment::Text(text)) => moment(&text, clock_now)?,
         };
         let header = |name: &'static str| {
@@ -170,14 +170,16 @@ impl Judged {
         self.publication.terms().map_or("", |terms| terms.snippet.cut(text))
     }
 
+    /// What leads on from the page; a canonical or alternate address is a hint, and no link.
     fn links(&self) -> impl Iterator<Item = (&Link, Follow)> {
-        self.page.iter().flat_map(|page| &page.links).map(|link| {
+        self.page.iter().flat_map(|page| &page.links).filter_map(|link| {
             let follow = match link.kind {
                 LinkKind::Hyperlink | LinkKind::Frame => judge_link(&self.directives, &link.rel),
-                // No hyperlinks: nofollow does not speak of them (AM-62).
-                LinkKind::Refresh | LinkKind::Canonical | LinkKind::Alternate => Follow::Yes,
+                // As a redirect: nofollow does not speak of it (AM-62).
+                LinkKind::Refresh => Follow::Yes,
+                LinkKind::Canonical | LinkKind::Alternate => return None,
             };
-            (link, follow)
+            Some((link, follow))
         })
     }
 
@@ -185,7 +187,7 @@ impl Judged {
     fn said(&self, link: &Link, why: NoFollow) -> String {
         match (why, self.directives.nofollow()) {
             (NoFollow::Page, Some(directive)) => directive.to_string(),
-            _ => format!("rel=\"{}\"", link.rel),
+            _ => format!("rel={:?}", link.rel),
         }
     }
 
@@ -302,7 +304,11 @@ impl Judged {
             return;
         }
         title("Text that a snippet may show");
-        self.snippet_text().lines().for_each(|line| terminal.line(format_args!("  {line}")));
+        for line in self.snippet_text().lines() {
+            // What a page says must not move the cursor.
+            let line = line.replace(char::is_control, " ");
+            terminal.line(format_args!("  {line}"));
+        }
         title("Links");
         for (link, follow) in self.links() {
             let (url, kind) = (&link.url, kind(link.kind));

@@ -1,4 +1,4 @@
-//! Instants and product tokens as people write them.
+//! Instants, policies and product tokens as people and questions write them.
 
 use comity_compliance::{Preset, ProductToken, Timestamp, parse_date};
 
@@ -17,6 +17,12 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     }
     let seconds = text.parse().ok().map(Timestamp::from_secs);
     seconds.or_else(|| parse_date(text, now)).ok_or_else(wrong)
+}
+
+/// An instant from seconds since 1970; too large ones saturate.
+pub(super) fn instant(seconds: f64) -> Timestamp {
+    let millis = (seconds * 1000.0).round() as i64;
+    Timestamp::from_millis(millis)
 }
 
 /// A policy by its name; the default one if none is named.

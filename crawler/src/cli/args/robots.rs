@@ -51,12 +51,14 @@ pub(crate) struct AskArgs {
     comity robots check robots.txt --agent Googlebot --agent otherbot /a /b\n  \
     curl -s https://example.org/robots.txt | comity robots check - /a\n\n\
     Thousands of questions in one process, one a line, answers in the same order:\n  \
-    echo '{\"robots\":\"user-agent: *\\ndisallow: /a\",\"agents\":[\"me\"],\"url\":\"https://h/a\",\"policy\":\"google\"}' \\\n    \
-    | comity robots check --json-lines\n  \
+    comity robots check --json-lines < questions.jsonl\n\
+    A question, and its answer:\n  \
+    {\"robots\":\"user-agent: *\\ndisallow: /a\",\"agents\":[\"me\"],\"url\":\"/a\",\"policy\":\"google\"}\n  \
     {\"allowed\":false,\"group\":\"*\",\"line\":2,\"rule\":\"disallow: /a\"}\n\
-    robots_b64 takes the file in Base64 instead of robots. Under google it is Google's own parser: the URL is\n\
-    taken as it is given, and several agents count as one; under the others the first agent is the crawler's own\n\
-    token, and the next ones are what it falls back to. A line that is no question is answered by {\"error\":\"...\"}.")]
+    robots_b64 takes the file in Base64 instead of robots; policy may be left out. Under google it is \
+    Google's own parser: the URL is taken as it is given, and several agents count as one. Under the \
+    others the first agent is the crawler's own token, and the next ones are what it falls back to. A \
+    line that is no question is answered by {\"error\":\"...\"}.")]
 pub(crate) struct CheckArgs {
     /// A URL of the site, a file, or - for standard input
     #[arg(value_name = "URL-OR-FILE", required_unless_present = "json_lines")]
@@ -91,8 +93,9 @@ pub(crate) struct CheckArgs {
     comity robots lint https://example.org/\n  \
     comity robots lint robots.txt --json | jq '.findings[] | select(.severity == \"error\")'\n  \
     comity robots lint robots.txt --lines\n\n\
-    An error is what has no effect, or another than it says; a warning is what works by leniency only, or may be\n\
-    meant so. Exit codes: 0 no errors (warnings or none), 1 errors, 2 wrong arguments, 3 the file cannot be reached.")]
+    An error is what has no effect, or another than it says; a warning is what works by leniency \
+    only, or may be meant so.\n\n\
+    Exit codes: 0 no errors (warnings or none), 1 errors, 2 wrong arguments, 3 the file cannot be reached.")]
 pub(crate) struct LintArgs {
     /// A URL of the site, a file, or - for standard input
     #[arg(value_name = "URL-OR-FILE")]
@@ -115,18 +118,21 @@ pub(crate) struct LintArgs {
     comity robots when https://example.org/page\n  \
     comity robots when https://example.org/page --at +13h\n  \
     comity robots when https://example.org/page --at 2027-01-01T00:00:00Z --json\n\n\
-    It reads the data directory of a crawl and makes no request. A refresh that is due at the time is taken to bring\n\
-    what the last one brought.\n\n\
-    With --json-lines a record's life is told by the questions themselves; t_s are seconds since 1970:\n  \
+    It reads the data directory of a crawl, and makes no request.\n\n\
+    With --json-lines, each line of standard input tells a record's life by itself, and is answered by \
+    a line. A question (in one line), and its answer; t_s are seconds since 1970:\n  \
     {\"policy\":\"google\",\"agents\":[\"me\"],\n   \
-    \"events\":[{\"t_s\":0,\"status\":200,\"headers\":[[\"Cache-Control\",\"max-age=3600\"]],\"body\":\"user-agent: *\\ndisallow: /a\"},\n             \
+    \"events\":[{\"t_s\":0,\"status\":200,\"headers\":[[\"Cache-Control\",\"max-age=3600\"]],\n              \
+    \"body\":\"user-agent: *\\ndisallow: /a\"},\n             \
     {\"t_s\":3600,\"error\":\"timeout\"}],\n   \
-    \"ask\":[{\"t_s\":3700,\"url\":\"https://h/b\"},{\"t_s\":50000,\"url\":\"https://h/a\"}]}\n\
-    (in one line). An event is what a request for the robots.txt brought: a status, or an error; both where the body\n\
-    broke off. A redirect's next event is the answer of its target. An event with a url that is no robots.txt is a\n\
-    page of the site. The answer has an entry for each question, and the time of the next refresh after each event:\n  \
-    {\"answers\":[{\"allowed\":false,\"reason\":\"robots-unreachable\",\"until_s\":4500},\n              \
-    {\"allowed\":false,\"reason\":\"robots-disallow\",...}],\"refresh_at_s\":[3600,4500]}")]
+    \"ask\":[{\"t_s\":3700,\"url\":\"https://h/b\"}]}\n  \
+    {\"answers\":[{\"allowed\":false,\"reason\":\"robots-unreachable\",\"until_s\":4500}],\n   \
+    \"refresh_at_s\":[3600,4500]}\n\
+    An event is what a request for robots.txt brought: a status, or an error, or both where the body \
+    broke off (body_b64 takes Base64). A redirect's next event is the answer of its target. An event \
+    with a url that is no robots.txt is a page of the site. refresh_at_s has the next refresh after each \
+    event. A refresh that is due at a question is taken to bring what the last one brought; where there \
+    was none, the reason is robots-not-fetched.")]
 pub(crate) struct WhenArgs {
     /// A URL of the site
     #[arg(required_unless_present = "json_lines")]

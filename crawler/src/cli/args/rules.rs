@@ -11,11 +11,13 @@ use clap::Args;
     curl -s https://example.org/ | comity rules - --url https://example.org/ --json\n  \
     comity rules --list\n\n\
     Thousands of questions in one process, one a line, answers in the same order:\n  \
-    echo '{\"headers\":[[\"X-Robots-Tag\",\"noindex\"]],\"html\":\"<p>text\",\"url\":\"https://h/\",\"agent\":\"me\",\"policy\":\"google\"}' \\\n    \
-    | comity rules --json-lines\n\
-    html, url, policy and now (a date, or seconds since 1970) may be left out. The answer has every directive by its\n\
-    own name with _ for -, such as \"noindex\":true and \"max_snippet\":20 (-1 is no limit, null is no rule), \"from\"\n\
-    with where each stood, \"publication\", \"snippet_text\", and \"links\". A line that is no question is answered by\n\
+    comity rules --json-lines < questions.jsonl\n\
+    A question:\n  \
+    {\"headers\":[[\"X-Robots-Tag\",\"noindex\"]],\"html\":\"<p>text\",\"url\":\"https://h/\",\"agent\":\"me\"}\n\
+    All but agent may be left out; policy and now (a date, or seconds since 1970) may be added. The \
+    answer has every directive by its own name with _ for -, such as \"noindex\":true and \
+    \"max_snippet\":20 (-1 is no limit, null is no rule), \"from\" with where each stood, \
+    \"publication\", \"snippet_text\", and \"links\". A line that is no question is answered by \
     {\"error\":\"...\"}.")]
 pub(crate) struct RulesArgs {
     /// An HTML file, or - for standard input

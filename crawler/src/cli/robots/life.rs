@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::super::json_lines;
-use super::super::words::{preset, tokens};
+use super::super::words::{instant, preset, tokens};
 use super::subject::SOME_ORIGIN;
 
 /// A question of `--json-lines`.
@@ -213,12 +213,6 @@ fn joined(headers: &[(String, String)], name: &str) -> Option<String> {
     let lines = headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
     let values: Vec<_> = lines.map(|(_, value)| value.as_str()).collect();
     (!values.is_empty()).then(|| values.join(", "))
-}
-
-/// An instant from seconds since 1970; too large ones saturate.
-fn instant(seconds: f64) -> Timestamp {
-    let millis = (seconds * 1000.0).round() as i64;
-    Timestamp::from_millis(millis)
 }
 
 /// Seconds since 1970: a whole number where it is one.
