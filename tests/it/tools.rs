@@ -77,7 +77,7 @@ fn lint() {
         run(dir.path(), &["robots", "lint", "robots.txt"]).badly(code, parts);
     }
     fs::write(dir.path().join("robots.txt"), "crawl-delay: 5\nsitemap: /s\n").unwrap();
-    let told = run(dir.path(), &["robots", "lint", "robots.txt", "--json"]).json();
+    let told = run(dir.path(), &["robots", "lint", "robots.txt", "--json", "--lines"]).json();
     assert_eq!(told["unused_fields"][0]["value"], "5");
     assert_eq!(told["findings"][1]["code"], "relative-sitemap");
     assert_eq!(told["lines"][2]["what"], "blank");

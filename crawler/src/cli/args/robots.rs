@@ -108,7 +108,7 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     pub(crate) lines: bool,
 
-    /// Print it all as JSON, each line included
+    /// Print it as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use comity_compliance::RobotsNumbers;
 use comity_compliance::robots::{
-    FieldKind, Finding, Findings, ReportLine, RobotsOutcome, Severity, lint, report,
+    FieldKind, Finding, Findings, ReportLine, RobotsOutcome, Severity, cut, lint, report,
 };
 use serde_json::{Value, json};
 
@@ -22,14 +22,20 @@ pub(super) async fn run(args: LintArgs, config: Option<&Path>) -> anyhow::Result
         RobotsOutcome::File { body, .. } => body,
         RobotsOutcome::NoFile { .. } | RobotsOutcome::Unreachable { .. } => b"",
     };
-    let found = lint(body, RobotsNumbers::DOCUMENTED.max_bytes);
+    let max_bytes = RobotsNumbers::DOCUMENTED.max_bytes;
+    let found = lint(body, max_bytes);
+    let read = cut(body, max_bytes);
     let terminal = Terminal::new();
     if args.json {
-        terminal.json(&as_json(&subject, body, &found));
+        let mut told = as_json(&subject, read, &found);
+        if args.lines {
+            told["lines"] = report(read).map(|line| line_json(&line)).collect();
+        }
+        terminal.json(&told);
     } else {
         subject.headline(terminal);
         if args.lines {
-            report(body).for_each(|line| print_line(terminal, &line));
+            report(read).for_each(|line| print_line(terminal, &line));
         }
         print_findings(terminal, &found);
     }
@@ -94,7 +100,6 @@ fn as_json(subject: &Subject, body: &[u8], found: &Findings) -> Value {
         "findings": findings.collect::<Vec<_>>(),
         "unused_fields": unused.collect::<Vec<_>>(),
         "sitemaps": of_kind(FieldKind::Sitemap).collect::<Vec<_>>(),
-        "lines": report(body).map(|line| line_json(&line)).collect::<Vec<_>>(),
     })
 }
 
