@@ -199,6 +199,10 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
+    use proptest::prelude::*;
+
+    use crate::robots::RobotsTxt;
+
     /// A line in the words of Google's reporting parser: tag, then flags.
     fn told(line: &ReportLine<'_>) -> String {
         let field = line.field();
@@ -298,5 +302,25 @@ Allow: /a # x => allow comment
             vec![(1, "user-agent"), (2, "blank"), (3, "comment"), (4, "unused"), (5, "blank")];
         assert_eq!(words, expect);
         assert_eq!(lines[3].field().unwrap().value, b"search=yes, ai-train=no");
+    }
+
+    proptest! {
+        /// What the matcher takes for a rule is reported as one, by the same number and kind.
+        #[test]
+        fn agrees_with_the_matcher(
+            lines in prop::collection::vec("(user-agent: ?a|(al|disal|dissal)low:? ?/?[a-z#]{0,3}|[ -~]{0,9})", 0..9),
+            end in "(\n|\r|\r\n)",
+        ) {
+            let body = lines.join(&end);
+            let file = RobotsTxt::parse(body.as_bytes());
+            for line in report(body.as_bytes()) {
+                let Some(rule) = file.rule_in_line(line.number) else { continue };
+                let expect = match rule.kind {
+                    RuleKind::Allow => FieldKind::Allow,
+                    RuleKind::Disallow => FieldKind::Disallow,
+                };
+                prop_assert_eq!(line.field().map(|field| field.kind), Some(expect));
+            }
+        }
     }
 }
