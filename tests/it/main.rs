@@ -13,3 +13,4 @@ mod reasons;
 mod resume;
 mod robots;
 mod sites;
+mod tools;

@@ -3,9 +3,9 @@
 use memchr::{memchr, memchr2, memchr2_iter, memrchr2};
 
 /// Octets of a line that are kept; the rest up to the line end is dropped (RT-052).
-const LINE_OCTETS: usize = 16_663;
+pub(super) const LINE_OCTETS: usize = 16_663;
 
-const BOM: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Spellings that Google's parser takes for each field, as prefixes of the key (RT-051, AM-23, AM-25).
 const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent"];
@@ -66,14 +66,19 @@ pub fn cut(body: &[u8], max: usize) -> &[u8] {
 
 /// The lines of a file that set a field, in order.
 pub(super) fn read(body: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    (1u32..).zip(split(without_bom(body))).filter_map(|(number, line)| {
+    numbered(body).filter_map(|(number, line)| {
         let (field, grammar) = field(significant(line))?;
         Some(Line { number, field, grammar })
     })
 }
 
+/// Every line with its number, from 1, without its end.
+pub(super) fn numbered(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    (1u32..).zip(split(without_bom(body)))
+}
+
 /// Any part of a byte order mark is skipped, at the start only (RT-041).
-fn without_bom(body: &[u8]) -> &[u8] {
+pub(super) fn without_bom(body: &[u8]) -> &[u8] {
     let marked = body.iter().zip(BOM).take_while(|(a, b)| a == b).count();
     body.get(marked..).unwrap_or_default()
 }
@@ -98,9 +103,14 @@ fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The kept octets up to the first NUL or comment, without outer blanks.
 fn significant(line: &[u8]) -> &[u8] {
+    text_and_end(line).0
+}
+
+/// The same, and the octet that ended it before the line's own end.
+pub(super) fn text_and_end(line: &[u8]) -> (&[u8], Option<u8>) {
     let kept = line.get(..LINE_OCTETS).unwrap_or(line);
     let end = memchr2(0, b'#', kept).unwrap_or(kept.len());
-    strip(kept.get(..end).unwrap_or_default())
+    (strip(kept.get(..end).unwrap_or_default()), kept.get(end).copied())
 }
 
 pub(super) fn is_blank(octet: u8) -> bool {
@@ -123,21 +133,14 @@ fn strip(mut text: &[u8]) -> &[u8] {
 
 fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
     let (key, value, separator) = key_and_value(line)?;
-    let begins = |names: &[&str]| names.iter().any(|name| has_prefix(key, name));
-    let (name, field) = if begins(USER_AGENT) {
-        ("user-agent", Field::UserAgent(value))
-    } else if begins(ALLOW) {
-        ("allow", Field::Rule(RuleKind::Allow, value))
-    } else if begins(DISALLOW) {
-        ("disallow", Field::Rule(RuleKind::Disallow, value))
-    } else if begins(SITEMAP) {
-        ("sitemap", Field::Sitemap(value))
-    } else if key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes()) {
-        (CRAWL_DELAY, Field::CrawlDelay(value))
-    } else {
-        return None;
+    let (name, spelling) = known_name(key)?;
+    let field = match name {
+        Name::UserAgent => Field::UserAgent(value),
+        Name::Rule(kind) => Field::Rule(kind, value),
+        Name::Sitemap => Field::Sitemap(value),
+        Name::CrawlDelay => Field::CrawlDelay(value),
     };
-    let exact = key.eq_ignore_ascii_case(name.as_bytes());
+    let exact = spelling == name.standard() && key.len() == spelling.len();
     let grammar = match separator {
         Separator::Colon if exact => Grammar::Rfc,
         Separator::Colon | Separator::Blank => Grammar::GoogleOnly,
@@ -145,17 +148,68 @@ fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
     Some((field, grammar))
 }
 
+/// A field that has an effect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Name {
+    UserAgent,
+    Rule(RuleKind),
+    Sitemap,
+    CrawlDelay,
+}
+
+impl Name {
+    /// The documented spelling.
+    pub(super) fn standard(self) -> &'static str {
+        match self {
+            Self::UserAgent => USER_AGENT[0],
+            Self::Rule(RuleKind::Allow) => ALLOW[0],
+            Self::Rule(RuleKind::Disallow) => DISALLOW[0],
+            Self::Sitemap => SITEMAP[0],
+            Self::CrawlDelay => CRAWL_DELAY,
+        }
+    }
+}
+
+/// The field that a key stands for, and the accepted spelling that the key begins with.
+pub(super) fn known_name(key: &[u8]) -> Option<(Name, &'static str)> {
+    let lists = [
+        (Name::UserAgent, USER_AGENT),
+        (Name::Rule(RuleKind::Allow), ALLOW),
+        (Name::Rule(RuleKind::Disallow), DISALLOW),
+        (Name::Sitemap, SITEMAP),
+    ];
+    let prefix = lists.iter().find_map(|(name, spellings)| {
+        Some((*name, *spellings.iter().find(|spelling| has_prefix(key, spelling))?))
+    });
+    let whole = || {
+        let named = key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
+        named.then_some((Name::CrawlDelay, CRAWL_DELAY))
+    };
+    prefix.or_else(whole)
+}
+
+/// The value of a sitemap line if it is an absolute http(s) URL, as it must be (AM-38).
+pub(super) fn absolute_url(value: &[u8]) -> Option<&str> {
+    let begins = |scheme: &[u8]| {
+        value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    let absolute = begins(b"http://") || begins(b"https://");
+    absolute.then(|| core::str::from_utf8(value).ok()).flatten()
+}
+
 fn has_prefix(key: &[u8], name: &str) -> bool {
     key.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-enum Separator {
+/// What parts a key from its value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Separator {
     Colon,
     Blank,
 }
 
 /// Parts a line at its first colon, or, where it has none, between exactly two words (AM-24).
-fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8], Separator)> {
+pub(super) fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8], Separator)> {
     let (at, separator) = match memchr(b':', line) {
         Some(at) => (at, Separator::Colon),
         None => (memchr2(b' ', b'\t', line)?, Separator::Blank),

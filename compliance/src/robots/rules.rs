@@ -213,6 +213,12 @@ impl Rules {
         best
     }
 
+    /// The rule of a line, as Google's parser has it.
+    pub(super) fn of_line(&self, line: u32) -> Option<&Rule> {
+        let is_there = |rule: &&Rule| rule.line == line && View::GoogleWithoutIndex.sees(rule);
+        self.rules.iter().find(is_there)
+    }
+
     /// The pattern of the line that an entry came from, for people.
     pub(super) fn pattern_as_written(&self, rule: &Rule, text: &[u8]) -> String {
         let twin = |other: &&Rule| other.line == rule.line && View::GoogleWithoutIndex.sees(other);

@@ -186,6 +186,20 @@ impl RobotsTxt {
         ParserVerdict { access: access(rule), line: rule.map(|rule| rule.line) }
     }
 
+    /// The rule that stands in a line, for people; one without a path too.
+    pub fn rule_in_line(&self, line: u32) -> Option<MatchedRule> {
+        let rule = self.rules.of_line(line)?;
+        let pattern = self.rules.pattern_as_written(rule, &self.text);
+        Some(MatchedRule { line, kind: rule.kind(), pattern })
+    }
+
+    /// Those of `agents` that a user-agent line names, as [`RobotsTxt::google_parser`] takes them:
+    /// none of them is reduced to a product token. `*` is named by a group for everyone.
+    pub fn named<'n>(&self, agents: &[&'n str]) -> Vec<&'n str> {
+        let is_named = |agent: &&&str| !self.google.named(agent, &self.text).is_empty();
+        agents.iter().filter(is_named).copied().collect()
+    }
+
     /// The crawl-delay of the groups that apply to these tokens, if one is readable; the longest
     /// if there are several (AM-36). The policy's cap is not applied.
     pub fn crawl_delay(&self, tokens: &[ProductToken]) -> Option<Duration> {
@@ -330,12 +344,8 @@ impl Reader {
     }
 
     fn sitemap(&mut self, line: u32, value: &[u8]) {
-        let begins = |scheme: &[u8]| {
-            value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-        };
-        let absolute = begins(b"http://") || begins(b"https://");
-        if absolute && core::str::from_utf8(value).is_ok() {
-            let url = Span::append(&mut self.file.text, |text| text.extend_from_slice(value));
+        if let Some(url) = lines::absolute_url(value) {
+            let url = Span::append(&mut self.file.text, |text| text.extend(url.bytes()));
             self.file.sitemaps.push(Sitemap { line, url });
         }
     }

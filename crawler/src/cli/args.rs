@@ -1,10 +1,16 @@
 //! The command line, as clap reads it. The doc comments are what `--help` prints.
 
+mod robots;
+mod rules;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Bytes, Span};
+
+pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
+pub(crate) use self::rules::RulesArgs;
 
 /// A polite web crawler: every fetch is decided by a compliance engine, every decision is explained.
 #[derive(Debug, Parser)]
@@ -16,7 +22,8 @@ use crate::config::{Bytes, Span};
         Crawl a site and search it:\n  \
         comity crawl https://example.org/ --contact https://example.org/our-crawler\n  \
         comity search some words\n\n\
-        Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed; \
+        Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed, \
+        or robots lint found errors; \
         2 wrong arguments or settings; 3 nothing could be fetched; 130 stopped by a second Ctrl-C."
 )]
 pub(crate) struct Cli {
@@ -42,8 +49,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Tell how a crawl stands
     Status(StatusArgs),
-    /// Judge URLs by a robots.txt
+    /// Judge URLs by a robots.txt, find its mistakes, tell how long a copy of it lasts
     Robots(RobotsArgs),
+    /// Tell what a page's rules (X-Robots-Tag, robots meta tags) say, and what may be shown of it
+    Rules(RulesArgs),
     /// Crawl a small web of misbehaving sites on this machine, and show what was done and why
     Demo(DemoArgs),
     /// Write a comity.toml with every setting and what it does
@@ -185,41 +194,6 @@ pub(crate) struct StatusArgs {
     pub(crate) data: DataArgs,
 
     /// Print it as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    comity robots https://example.org/ /private/page\n  \
-    comity robots robots.txt --agent Googlebot --agent otherbot /a /b\n  \
-    curl -s https://example.org/robots.txt | comity robots - /a")]
-pub(crate) struct RobotsArgs {
-    /// A URL of the site, a file, or - for standard input
-    #[arg(value_name = "URL-OR-FILE")]
-    pub(crate) subject: String,
-
-    /// What to judge: URLs, or paths such as /private
-    #[arg(value_name = "URL")]
-    pub(crate) urls: Vec<String>,
-
-    /// The product token to judge for; may be repeated [default: comitybot]
-    #[arg(long, value_name = "TOKEN")]
-    pub(crate) agent: Vec<String>,
-
-    /// Whose reading of the rules decides: courteous, google, rfc9309 [default: courteous]
-    #[arg(long, value_name = "POLICY")]
-    pub(crate) policy: Option<String>,
-
-    /// A page or a mail address that reaches you, for the User-Agent header
-    #[arg(long, value_name = "URL")]
-    pub(crate) contact: Option<String>,
-
-    /// A range that is not public and may be asked all the same; may be repeated
-    #[arg(long, value_name = "CIDR")]
-    pub(crate) allow_network: Vec<String>,
-
-    /// Print the answers as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

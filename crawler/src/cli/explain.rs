@@ -23,14 +23,7 @@ pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Res
     let data = data_dir(args.data.data, config)?;
     let clock = Clock::real();
     let url = urls::parse_seed(&args.url).map_err(|e| super::Usage(e.to_string()))?;
-    if comity_storage::is_in_use(&data)? {
-        anyhow::bail!(
-            "the crawl in {0} is running, and its store can be read by one process only: `comity \
-             explain` answers once it has stopped (Ctrl-C; it goes on later). Meanwhile `comity \
-             status --data {0}` tells how it stands, and {0}/audit.jsonl what was decided",
-            data.display()
-        );
-    }
+    open::not_in_use(&data, "explain")?;
     let (store, settings) = open::earlier(&data, clock).await?;
     let known = Known::look_up(&store, &url).await;
     store.close().await?;

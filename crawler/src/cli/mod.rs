@@ -5,12 +5,15 @@ mod crawl;
 mod demo;
 mod explain;
 mod init;
+mod json_lines;
 mod open;
 mod progress;
 mod robots;
+mod rules;
 mod search;
 mod status;
 mod terminal;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,6 +30,8 @@ use crate::settings::SettingsError;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Exit {
     Done,
+    /// Of a file that was looked over.
+    FoundErrors,
     NothingFetched,
 }
 
@@ -43,6 +48,7 @@ pub fn main() -> ExitCode {
     }
     match run(cli) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::FoundErrors) => ExitCode::from(1),
         Ok(Exit::NothingFetched) => ExitCode::from(3),
         Err(error) => fail(&error),
     }
@@ -56,6 +62,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Explain(args) => runtime()?.block_on(explain::run(args, config)),
         Command::Status(args) => runtime()?.block_on(status::run(args, config)),
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
+        Command::Rules(args) => rules::run(&args),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),
     }

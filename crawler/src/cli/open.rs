@@ -26,6 +26,19 @@ pub(super) fn store(settings: &StoreSettings, clock: Clock) -> anyhow::Result<An
     Ok(opened?)
 }
 
+/// Refuses while a crawl runs: its store can be read by one process only.
+pub(super) fn not_in_use(data: &Path, command: &str) -> anyhow::Result<()> {
+    if comity_storage::is_in_use(data)? {
+        bail!(
+            "the crawl in {0} is running, and its store can be read by one process only: `comity \
+             {command}` answers once it has stopped (Ctrl-C; it goes on later). Meanwhile `comity \
+             status --data {0}` tells how it stands, and {0}/audit.jsonl what was decided",
+            data.display()
+        );
+    }
+    Ok(())
+}
+
 /// Opens the store of an earlier crawl, with the settings of its last run.
 pub(super) async fn earlier(data: &Path, clock: Clock) -> anyhow::Result<(AnyStore, Settings)> {
     let Some(engine) = comity_storage::engine_in(data)? else { bail!(no_crawl(data)) };

@@ -1,0 +1,115 @@
+//! Which findings a file has: one line, one case.
+
+use super::*;
+use proptest::prelude::*;
+
+fn told(body: &[u8]) -> String {
+    let found = lint(body, 512_000).shown;
+    let told = found.iter().map(|finding| format!("{} {}", finding.line, finding.lint.code()));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// One line, one case; `|` is a line end: file => line and code of each finding.
+const CASES: &str = "
+ =>
+user-agent: *|disallow: => ok
+user-agent: *|disallow: /a|allow: /a/b # why|sitemap: https://example.com/s.xml => ok
+user-agent: a|user-agent: b||disallow: /a|user-agent: *|disallow: /*.gif$ => ok
+user-agent: *|disallow /a => 2 missing-colon
+useragent: *|disalow: /a => 1 typo, 2 typo
+user-agents: *|disallowed: /a => 1 key-prefix, 2 key-prefix
+user-agent: *|disallow /a:b => 2 key-prefix, 2 path-start
+user-agent: *|disallow: a|allow: http://example.com/|disallow: *a => 2 path-start, 3 path-start
+user-agent: *|disallow: /a|disallow:|allow: => 3 pathless-rule, 4 pathless-rule
+user-agent: *|disallow:|disallow: /a => 2 pathless-rule
+user-agent: *|allow: => 2 pathless-rule
+disallow: /a|user-agent: *|disallow: /a => 1 rule-before-group
+user-agent: *|disallow: /a|user-agent: a => 3 group-without-rules
+user-agent: a|crawl-delay: 5 => 1 group-without-rules, 2 unused-field
+user-agent: *|disallow: /a|allow: /b|disallow: /a => 4 duplicate-rule
+user-agent: *|disallow: /a|allow: /a => 3 contradictory-rules
+user-agent: a|disallow: /a|user-agent: b|disallow: /a => ok
+user-agent: *|disallow: /a$b|allow: /$ => 2 inner-dollar
+user-agent: MJ12bot|disallow: / => 1 agent-cut
+user-agent: googlebot/2.1|disallow: / => 1 agent-cut
+user-agent: * foo|disallow: / => 1 agent-cut
+user-agent: 360bot|user-agent:|user-agent: *a|disallow: / => 1 agent-unreadable, 2 agent-unreadable, 3 agent-unreadable
+sitemap: /sitemap.xml|sitemap: example.com/s => 1 relative-sitemap, 2 relative-sitemap
+noindex: /a|nofollow: /|NoArchive: / => 1 page-rule, 2 page-rule, 3 page-rule
+content-signal: ai-train=no|host: example.com => 1 unused-field, 2 unused-field
+alow: /a => 1 unknown-field
+Please go away now => 1 no-field
+<!doctype html>|<p>disallow: / => 1 html
+ |<html> => 1 html
+";
+
+/// RT-044, RM-044, RT-045, RT-051, RT-067, AM-24 to AM-26, AM-38.
+#[test]
+fn findings() {
+    for case in CASES.lines().filter(|line| !line.is_empty()) {
+        let (body, expect) = case.split_once("=>").unwrap();
+        let body = body.strip_suffix(' ').unwrap().replace('|', "\n");
+        assert_eq!(told(body.as_bytes()), expect.trim().replace("ok", ""), "{case}");
+    }
+}
+
+/// RT-040 to RT-042, RT-052.
+#[test]
+fn octets() {
+    let long = [b"sitemap: https://example.com/".as_slice(), &[b'a'; 20_000]].concat();
+    let cases: [(&[u8], &str); 7] = [
+        (b"\xEF\xBB\xBFuser-agent: *\ndisallow: /", "1 byte-order-mark"),
+        (b"\xEF\xBBuser-agent: *\ndisallow: /", "1 byte-order-mark"),
+        (b"user-agent: *\ndisallow: /\xE9", "2 not-utf-8"),
+        (b"# \xE9", ""),
+        (b"user-agent: *\ndisallow: /a\0b", "2 nul"),
+        (b"\xFF\xFEu\0s\0e\0r\0", "1 utf-16"),
+        (&long, "1 long-line"),
+    ];
+    for (body, expect) in cases {
+        assert_eq!(told(body), expect, "{}", body.escape_ascii());
+    }
+}
+
+/// RT-031: the first line that is not read.
+#[test]
+fn oversize() {
+    let body = b"user-agent: *\ndisallow: /a\ndisallow: /b\n";
+    let cases = [
+        (40, None),
+        (39, None),
+        (38, Some(3)),
+        (27, Some(3)),
+        (26, Some(3)),
+        (25, Some(2)),
+        (5, Some(1)),
+    ];
+    for (max, line) in cases {
+        let found = lint(body, max).shown;
+        let oversize = found.iter().find(|finding| finding.lint == Lint::Oversize);
+        assert_eq!(oversize.map(|finding| finding.line), line, "{max}");
+    }
+}
+
+#[test]
+fn what_is_kept_has_a_bound_and_all_is_counted() {
+    let found = lint(&b"nonsense\n".repeat(5000), 512_000);
+    assert_eq!((found.shown.len(), found.errors, found.warnings), (SHOWN, 5000, 0));
+    let found = lint(&[b"sitemap: ".as_slice(), &[b'\x1b'; 9000]].concat(), 512_000);
+    assert!(found.shown[0].detail.len() < 1000 && !found.shown[0].detail.contains('\x1b'));
+}
+
+#[test]
+fn every_lint_teaches() {
+    for lint in Lint::ALL {
+        assert!(lint.advice().ends_with('.') && !lint.clause().is_empty(), "{lint}");
+        assert_eq!(Lint::from_code(lint.code()), Some(*lint));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_body(body in prop::collection::vec(any::<u8>(), 0..400), max in 0usize..500) {
+        let _ = lint(&body, max);
+    }
+}

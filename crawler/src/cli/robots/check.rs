@@ -1,0 +1,184 @@
+//! `comity robots check`: judges URLs by a robots.txt, from a site, a file or standard input.
+
+use std::path::Path;
+
+use comity_compliance::robots::{
+    Access, GroupUsed, MatchedRule, RobotsOutcome, RobotsTxt, RuleKind, cut,
+};
+use comity_compliance::{Preset, ProductToken, RobotsNumbers};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::super::args::CheckArgs;
+use super::super::terminal::{Terminal, Tone};
+use super::super::words::{preset, tokens};
+use super::super::{Exit, json_lines};
+use super::subject::{SOME_ORIGIN, Subject};
+
+pub(super) async fn run(args: CheckArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let Some(subject) = args.subject.as_deref().filter(|_| !args.json_lines) else {
+        return json_lines::serve(answer);
+    };
+    let policy = preset(args.policy.as_deref())?;
+    let agents = tokens(&args.agent)?;
+    let own = args.agent.first().map(String::as_str);
+    let max_bytes = RobotsNumbers::DOCUMENTED.max_bytes;
+    let subject = Subject::read(subject, &args.ask, own, max_bytes, config).await?;
+    let urls = subject.resolve(&args.urls)?;
+    let terminal = Terminal::new();
+    let rows: Vec<Row> = urls
+        .iter()
+        .flat_map(|url| agents.iter().map(move |agent| (url, agent)))
+        .map(|(url, agent)| Row::judge(&subject.outcome, policy, agent, url))
+        .collect();
+    if args.json {
+        let answers: Vec<_> = rows.iter().map(Row::as_json).collect();
+        terminal.json(&json!({
+            "source": subject.name, "answer": subject.answer(), "policy": policy.name(),
+            "sitemaps": subject.sitemaps(), "answers": answers,
+        }));
+        return Ok(subject.exit());
+    }
+    subject.describe(terminal, &agents);
+    for row in &rows {
+        row.print(terminal, agents.len() > 1);
+    }
+    if rows.is_empty() {
+        terminal.line("name URLs or paths after it to have them judged, such as /private/page");
+    }
+    Ok(subject.exit())
+}
+
+/// A question of `--json-lines`.
+#[derive(Deserialize)]
+struct Question {
+    robots: Option<String>,
+    robots_b64: Option<String>,
+    #[serde(default)]
+    agents: Vec<String>,
+    url: String,
+    policy: Option<String>,
+}
+
+fn answer(question: Question) -> anyhow::Result<Value> {
+    let policy = preset(question.policy.as_deref())?;
+    let body = json_lines::octets(question.robots, question.robots_b64.as_deref())?;
+    let Some(body) = body else { anyhow::bail!("a question has robots or robots_b64") };
+    match policy {
+        Preset::Google => Ok(as_google_parser(&body, &question.agents, &question.url)),
+        Preset::Courteous | Preset::Rfc9309 => {
+            let agents = tokens(&question.agents)?;
+            let url = Url::parse(SOME_ORIGIN)?.join(&question.url)?;
+            let body = cut(&body, RobotsNumbers::DOCUMENTED.max_bytes);
+            let verdict = RobotsTxt::parse(body).verdict(policy, &agents, &url);
+            Ok(json!({
+                "allowed": verdict.access == Access::Allow,
+                "line": verdict.rule.as_ref().map(|rule| rule.line),
+                "rule": verdict.rule.as_ref().map(in_words),
+                "group": group_name(&verdict.group),
+            }))
+        }
+    }
+}
+
+/// Google's parser to the octet: the URL as it is given, all agents as one.
+fn as_google_parser(body: &[u8], agents: &[String], url: &str) -> Value {
+    let file = RobotsTxt::parse(body);
+    let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
+    let verdict = file.google_parser(&agents, url.as_bytes());
+    let own: Vec<&str> = agents.iter().copied().filter(|agent| *agent != "*").collect();
+    let mut named = file.named(&own);
+    if named.is_empty() {
+        named = file.named(&["*"]);
+    }
+    let rule = verdict.line.and_then(|line| file.rule_in_line(line));
+    json!({
+        "allowed": verdict.access == Access::Allow,
+        "line": verdict.line,
+        "rule": rule.as_ref().map(in_words),
+        "group": (!named.is_empty()).then(|| named.join(", ")),
+    })
+}
+
+fn in_words(rule: &MatchedRule) -> String {
+    match rule.kind {
+        RuleKind::Allow => format!("allow: {}", rule.pattern),
+        RuleKind::Disallow => format!("disallow: {}", rule.pattern),
+    }
+}
+
+fn group_name(group: &GroupUsed) -> Option<&str> {
+    match group {
+        GroupUsed::Own(token) | GroupUsed::Fallback(token) => Some(token.as_str()),
+        GroupUsed::Star => Some("*"),
+        GroupUsed::None => None,
+    }
+}
+
+/// One answer.
+struct Row {
+    url: Url,
+    agent: ProductToken,
+    access: Option<Access>,
+    line: Option<u32>,
+    rule: Option<String>,
+    group: Option<String>,
+}
+
+impl Row {
+    fn judge(outcome: &RobotsOutcome, policy: Preset, agent: &ProductToken, url: &Url) -> Self {
+        let (url, agent) = (url.clone(), agent.clone());
+        let plain = |access| Row {
+            url: url.clone(),
+            agent: agent.clone(),
+            access,
+            line: None,
+            rule: None,
+            group: None,
+        };
+        let body = match outcome {
+            RobotsOutcome::File { body, .. } => body,
+            RobotsOutcome::NoFile { .. } => return plain(Some(Access::Allow)),
+            RobotsOutcome::Unreachable { .. } => return plain(None),
+        };
+        let verdict = RobotsTxt::parse(body).verdict(policy, std::slice::from_ref(&agent), &url);
+        let group = group_name(&verdict.group).map(Into::into);
+        let rule = verdict.rule.as_ref().map(in_words);
+        let line = verdict.rule.as_ref().map(|rule| rule.line);
+        Row { access: Some(verdict.access), line, rule, group, ..plain(None) }
+    }
+
+    fn print(&self, terminal: Terminal, name_agent: bool) {
+        let word = match self.access {
+            Some(Access::Allow) => terminal.paint(Tone::Good, "allowed   "),
+            Some(Access::Disallow) => terminal.paint(Tone::Bad, "disallowed"),
+            None => terminal.paint(Tone::Note, "not known "),
+        };
+        let agent = if name_agent { format!(" for {}", self.agent) } else { String::new() };
+        let why = match (&self.rule, self.line, &self.group) {
+            (Some(rule), Some(line), Some(group)) => format!("line {line}, group {group}: {rule}"),
+            (_, _, Some(group)) => format!("no rule of group {group} matches"),
+            (_, _, None) => match self.access {
+                Some(_) => "no rules apply".into(),
+                None => "robots.txt cannot be reached".into(),
+            },
+        };
+        terminal.line(format_args!(
+            "  {word} {}{agent}  {}",
+            self.url,
+            terminal.paint(Tone::Faint, why)
+        ));
+    }
+
+    fn as_json(&self) -> Value {
+        json!({
+            "url": self.url.as_str(),
+            "agent": self.agent.as_str(),
+            "allowed": self.access.map(|access| access == Access::Allow),
+            "line": self.line,
+            "rule": self.rule,
+            "group": self.group,
+        })
+    }
+}

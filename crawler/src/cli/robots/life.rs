@@ -1,0 +1,229 @@
+//! A robots.txt record's life as a list of events tells it: what the answers bring, and what a
+//! URL may do between them. The state machine is compliance's; nothing of it is repeated here.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use comity_compliance::robots::{
+    Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Standing, Step,
+};
+use comity_compliance::{
+    Answer, Facts, Identity, Origin, Policy, Scope, ScopeKind, Site, SitePace, Timestamp, Verdict,
+    decide, parse_retry_after,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::super::json_lines;
+use super::super::words::{instant, preset, tokens};
+use super::subject::SOME_ORIGIN;
+
+/// A question of `--json-lines`.
+#[derive(Deserialize)]
+pub(super) struct Question {
+    policy: Option<String>,
+    #[serde(default)]
+    agents: Vec<String>,
+    #[serde(default)]
+    events: Vec<Event>,
+    #[serde(default)]
+    ask: Vec<Ask>,
+}
+
+/// What a request brought.
+#[derive(Deserialize)]
+struct Event {
+    t_s: f64,
+    status: Option<u16>,
+    error: Option<String>,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+    body_b64: Option<String>,
+    url: Option<String>,
+    location: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Ask {
+    t_s: f64,
+    url: String,
+}
+
+/// Plays the events in the order of their times and answers each question at its time.
+pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
+    let Question { policy, agents, mut events, ask } = question;
+    let first = ask.first().map_or(SOME_ORIGIN, |ask| ask.url.as_str());
+    let base = Url::parse(SOME_ORIGIN)?.join(first)?;
+    let mut tokens = tokens(&agents)?.into_iter();
+    let own = tokens.next().context("no agent")?;
+    let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
+    let mut lives = Lives {
+        policy: Policy::new(preset(policy.as_deref())?),
+        identity,
+        first: Origin::of(&base)?,
+        lives: HashMap::new(),
+        served: HashMap::new(),
+    };
+    events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    let mut asked: Vec<(usize, &Ask)> = ask.iter().enumerate().collect();
+    asked.sort_by(|(_, a), (_, b)| a.t_s.total_cmp(&b.t_s));
+    let mut answers = vec![Value::Null; ask.len()];
+    let mut refreshes = Vec::new();
+    let mut events = events.into_iter().peekable();
+    for (place, Ask { t_s, url }) in asked {
+        while let Some(event) = events.next_if(|event| event.t_s <= *t_s) {
+            refreshes.push(lives.hear(event)?);
+        }
+        answers[place] = lives.ask(&base.join(url)?, instant(*t_s));
+    }
+    for event in events {
+        refreshes.push(lives.hear(event)?);
+    }
+    let refreshes: Vec<_> = refreshes.into_iter().map(|at| at.map(seconds)).collect();
+    Ok(json!({ "answers": answers, "refresh_at_s": refreshes }))
+}
+
+/// The records of the origins that are spoken of.
+struct Lives {
+    policy: Policy,
+    identity: Identity,
+    /// Whose robots.txt is meant where nothing is said.
+    first: Origin,
+    lives: HashMap<Origin, Life>,
+    /// When each site last answered without an error: the sign of a generally available one.
+    served: HashMap<Site, Timestamp>,
+}
+
+/// One origin's record while it is told what happened.
+#[derive(Default)]
+struct Life {
+    record: RobotsRecord,
+    /// A request of it is to be answered by the next event.
+    errand: Option<RobotsErrand>,
+    last_outcome: Option<RobotsOutcome>,
+}
+
+impl Lives {
+    /// Takes an event; when that robots.txt is to be fetched next.
+    fn hear(&mut self, event: Event) -> anyhow::Result<Option<Timestamp>> {
+        let now = instant(event.t_s);
+        let url = event.url.as_deref().map(|url| self.first.robots_url().join(url)).transpose()?;
+        let url = url.unwrap_or_else(|| self.first.robots_url());
+        let header = |name| joined(&event.headers, name);
+        let retry_after = header("retry-after").and_then(|text| parse_retry_after(&text, now));
+        let of_status = |status| Answer::of(status, retry_after) == Answer::Served;
+        if event.error.is_none() && event.status.is_some_and(of_status) {
+            self.served.insert(Site::of(&url)?, now);
+        }
+        let under_way = self.lives.iter().find(|(_, life)| life.errand.is_some());
+        let origin = match under_way {
+            Some((origin, _)) => origin.clone(),
+            None => Origin::of(&url)?,
+        };
+        let is_page = under_way.is_none() && url.path() != "/robots.txt";
+        let body = json_lines::octets(event.body, event.body_b64.as_deref())?.unwrap_or_default();
+        let location = event.location.or_else(|| header("location"));
+        let (cache_control, age) = (header("cache-control").unwrap_or_default(), header("age"));
+        let reply = match (event.status, event.error) {
+            (None, None) => anyhow::bail!("an event has a status, an error, or both"),
+            (None, Some(error)) => RobotsReply::Failed(error),
+            (Some(status), error) => RobotsReply::Response(RobotsResponse {
+                status,
+                location: location.as_deref(),
+                cache_control: &cache_control,
+                age: age.as_deref(),
+                retry_after,
+                body: if error.is_some() { Body::Broken(&body) } else { Body::Read(&body) },
+            }),
+        };
+        let life = self.lives.entry(origin.clone()).or_default();
+        if !is_page {
+            life.hear(reply, &origin, &self.policy, now);
+        }
+        Ok(life.record.next_refresh())
+    }
+
+    /// The verdict on a URL. A refresh that is due is taken to bring what the last one brought.
+    fn ask(&self, url: &Url, now: Timestamp) -> Value {
+        let last_served = Site::of(url).ok().and_then(|site| self.served.get(&site).copied());
+        let pace = SitePace { last_served, ..SitePace::default() };
+        let life = Origin::of(url).ok().and_then(|origin| self.lives.get(&origin));
+        let record = life.map(|life| life.record.clone()).unwrap_or_default();
+        let due = matches!(record.standing(&self.policy, last_served, now), Standing::Fetch);
+        let record = match life.and_then(|life| life.last_outcome.clone()) {
+            Some(outcome) if due => record.after(outcome, &self.policy, now),
+            Some(_) | None => record,
+        };
+        verdict_json(&judge(url, &record, &self.policy, &self.identity, &pace, now))
+    }
+}
+
+impl Life {
+    fn hear(&mut self, reply: RobotsReply<'_>, origin: &Origin, policy: &Policy, now: Timestamp) {
+        let errand = self.errand.take().unwrap_or_else(|| RobotsErrand::start(origin, now).0);
+        match errand.reply(reply, policy, now) {
+            Step::Fetch(errand, _) => self.errand = Some(errand),
+            Step::Done(outcome) => {
+                let record = std::mem::take(&mut self.record);
+                self.record = record.after(outcome.clone(), policy, now);
+                self.last_outcome = Some(outcome);
+            }
+        }
+    }
+}
+
+/// What the rules alone say: any URL is in scope.
+pub(super) fn judge(
+    url: &Url,
+    robots: &RobotsRecord,
+    policy: &Policy,
+    identity: &Identity,
+    pace: &SitePace,
+    now: Timestamp,
+) -> Verdict {
+    let scope = Scope::new(ScopeKind::Any, &[]);
+    decide(url, Facts { policy, identity, scope: &scope, robots, pace }, now)
+}
+
+/// `allowed`, `reason`, and what is known beside: `until_s`, `rule`.
+pub(super) fn verdict_json(verdict: &Verdict) -> Value {
+    match verdict {
+        Verdict::Fetch(grounds) => json!({
+            "allowed": true,
+            "reason": grounds.reason().code(),
+            "rule": grounds.evidence().map(ToString::to_string),
+        }),
+        Verdict::FetchRobots(..) => json!({ "allowed": false, "reason": "robots-not-fetched" }),
+        Verdict::Wait { until, cause } => {
+            json!({ "allowed": false, "reason": cause.code(), "until_s": seconds(*until) })
+        }
+        Verdict::Refuse(refusal) => json!({
+            "allowed": false,
+            "reason": refusal.reason.code(),
+            "rule": refusal.evidence.as_ref().map(ToString::to_string),
+        }),
+    }
+}
+
+/// All lines of a header joined by commas.
+fn joined(headers: &[(String, String)], name: &str) -> Option<String> {
+    let lines = headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+    let values: Vec<_> = lines.map(|(_, value)| value.as_str()).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// Seconds since 1970: a whole number where it is one.
+fn seconds(at: Timestamp) -> Value {
+    let rest = at.since(Timestamp::from_secs(at.as_secs()));
+    if rest == Duration::ZERO {
+        return at.as_secs().into();
+    }
+    let seconds = at.as_millis() as f64 / 1000.0;
+    seconds.into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! `comity robots`: what a robots.txt says, what is wrong with it, and how long it lasts.
+
+mod check;
+mod life;
+mod lint;
+mod subject;
+mod when;
+
+use std::path::Path;
+
+use super::Exit;
+use super::args::{RobotsArgs, RobotsCommand};
+
+pub(super) async fn run(args: RobotsArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    match args.command {
+        None => check::run(args.check, config).await,
+        Some(RobotsCommand::Check(args)) => check::run(args, config).await,
+        Some(RobotsCommand::Lint(args)) => lint::run(args, config).await,
+        Some(RobotsCommand::When(args)) => when::run(args, config).await,
+    }
+}

@@ -1,0 +1,162 @@
+//! A robots.txt and where it is from: a site, a file or standard input.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use comity_compliance::robots::{RobotsOutcome, RobotsTxt, cut};
+use comity_compliance::{Origin, Policy, ProductToken, RobotsNumbers};
+use url::Url;
+
+use super::super::args::AskArgs;
+use super::super::terminal::{Terminal, Tone};
+use super::super::{Exit, Usage, crawl, read_config};
+use crate::clock::Clock;
+use crate::crawl::fetch_once;
+use crate::net::{Accept, Terms};
+use crate::settings::Settings;
+use crate::urls;
+
+/// Paths given with a file are judged on this origin; a file says nothing about its own.
+pub(super) const SOME_ORIGIN: &str = "https://example.com/";
+
+/// A robots.txt and where it is from.
+pub(super) struct Subject {
+    pub(super) name: String,
+    base: Url,
+    pub(super) outcome: RobotsOutcome,
+}
+
+impl Subject {
+    /// Reads `name`: a file, `-`, or a site, which is asked as the crawler `agent`. At most
+    /// `max_bytes` of it are kept.
+    pub(super) async fn read(
+        name: &str,
+        ask: &AskArgs,
+        agent: Option<&str>,
+        max_bytes: usize,
+        config: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        if name == "-" || Path::new(name).exists() {
+            return Self::of_file(name, max_bytes);
+        }
+        // A host name has a dot, or is this machine's own; what else has no scheme is a file.
+        let (host, rest) = name.split_once(['/', ':']).unwrap_or((name, ""));
+        let is_host = (host.contains('.') && !host.ends_with(".txt")) || urls::is_localhost(host);
+        let looks_like_path = !rest.starts_with("//") && !is_host;
+        if looks_like_path {
+            anyhow::bail!("there is no file {name}");
+        }
+        Self::of_site(name, ask, agent, max_bytes, config).await
+    }
+
+    fn of_file(name: &str, max_bytes: usize) -> anyhow::Result<Self> {
+        let mut body = Vec::new();
+        if name == "-" {
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut body)
+                .context("could not read standard input")?;
+        } else {
+            body = std::fs::read(name).with_context(|| format!("could not read {name}"))?;
+        }
+        let body = cut(&body, max_bytes).to_vec();
+        let fresh_for = RobotsNumbers::DOCUMENTED.fresh;
+        let outcome = RobotsOutcome::File { body, cause: "a file".into(), fresh_for };
+        Ok(Self { name: name.into(), base: Url::parse(SOME_ORIGIN)?, outcome })
+    }
+
+    async fn of_site(
+        name: &str,
+        ask: &AskArgs,
+        agent: Option<&str>,
+        max_bytes: usize,
+        config: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        let base = urls::parse_seed(name).map_err(|e| Usage(e.to_string()))?;
+        let origin = Origin::of(&base).map_err(|e| Usage(e.to_string()))?;
+        let mut config = read_config(config)?;
+        if let Some(agent) = agent {
+            agent.clone_into(&mut config.identity.agent);
+        }
+        config.identity.contact = ask.contact.clone().or(config.identity.contact);
+        config.network.allow.extend(ask.allow_network.iter().cloned());
+        let settings = Settings::new(&config)?;
+        let clock = Clock::real();
+        let transport = crawl::transport(&settings, clock)?;
+        let mut policy = Policy::default();
+        policy.robots.max_bytes = max_bytes;
+        let limits = settings.net.limits.with_body_bytes(max_bytes + 1);
+        let terms = Terms { limits, accept: Accept::Robots, ..Terms::default() };
+        let outcome = fetch_once(&transport, clock, &policy, &terms, &origin).await;
+        Ok(Self { name: origin.robots_url().into(), base, outcome })
+    }
+
+    /// How the program ends: what could not be read is no success.
+    pub(super) fn exit(&self) -> Exit {
+        match self.outcome {
+            RobotsOutcome::Unreachable { .. } => Exit::NothingFetched,
+            RobotsOutcome::File { .. } | RobotsOutcome::NoFile { .. } => Exit::Done,
+        }
+    }
+
+    /// URLs to judge; a path is taken on the origin of the robots.txt.
+    pub(super) fn resolve(&self, urls: &[String]) -> anyhow::Result<Vec<Url>> {
+        let resolve = |text: &String| {
+            let url = self.base.join(text).map_err(|e| Usage(format!("\"{text}\": {e}")))?;
+            Origin::of(&url).map_err(|e| Usage(format!("\"{text}\": {e}")))?;
+            Ok(url)
+        };
+        let page = self.base.path() != "/" && self.base.path() != "/robots.txt";
+        // An address of a page asks about that page.
+        let first = page.then(|| self.base.to_string());
+        first.iter().chain(urls).map(resolve).collect()
+    }
+
+    pub(super) fn answer(&self) -> String {
+        match &self.outcome {
+            RobotsOutcome::File { cause, .. }
+            | RobotsOutcome::NoFile { cause, .. }
+            | RobotsOutcome::Unreachable { cause, .. } => cause.clone(),
+        }
+    }
+
+    fn rules(&self) -> Option<RobotsTxt> {
+        match &self.outcome {
+            RobotsOutcome::File { body, .. } => Some(RobotsTxt::parse(body)),
+            RobotsOutcome::NoFile { .. } | RobotsOutcome::Unreachable { .. } => None,
+        }
+    }
+
+    pub(super) fn sitemaps(&self) -> Vec<String> {
+        let rules = self.rules();
+        rules.iter().flat_map(|rules| rules.sitemaps()).map(|(_, url)| url.into()).collect()
+    }
+
+    /// Name and answer in a line.
+    pub(super) fn headline(&self, terminal: Terminal) {
+        let what = match &self.outcome {
+            RobotsOutcome::File { body, cause, .. } => format!("{} bytes ({cause})", body.len()),
+            RobotsOutcome::NoFile { cause, .. } => {
+                format!("no file ({cause}): nothing is forbidden (RT-023)")
+            }
+            RobotsOutcome::Unreachable { cause, .. } => {
+                format!("cannot be reached ({cause}): counts as a full stop (RT-025, RT-028)")
+            }
+        };
+        terminal.line(terminal.paint(Tone::Title, format_args!("{}: {what}", self.name)));
+    }
+
+    pub(super) fn describe(&self, terminal: Terminal, agents: &[ProductToken]) {
+        self.headline(terminal);
+        let Some(rules) = self.rules() else { return };
+        for agent in agents {
+            if let Some(delay) = rules.crawl_delay(std::slice::from_ref(agent)) {
+                terminal.line(format_args!("  crawl-delay for {agent}: {} s", delay.as_secs_f64()));
+            }
+        }
+        for (line, url) in rules.sitemaps() {
+            terminal.line(format_args!("  sitemap (line {line}): {url}"));
+        }
+    }
+}

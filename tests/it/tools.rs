@@ -1,0 +1,142 @@
+//! The tools for people and machines: `comity robots check`, `lint`, `when`, and `comity rules`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::command::{comity, end, run};
+use crate::sites::Site;
+
+/// Asks one process every line, and takes one answer a line.
+fn ask(arguments: &[&str], lines: &str) -> Vec<Value> {
+    let mut command = comity(Path::new("."), arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut input, lines) = (child.stdin.take().unwrap(), lines.to_owned());
+    // Beside the reader: neither waits for the other when a pipe is full.
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
+    let ended = end(child).well();
+    writer.join().unwrap();
+    ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Issue 3: all cases of the corpus in one process, verdict and line as Google's own parser's.
+#[test]
+fn parity_in_one_process() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/corpus/robots-parity.jsonl");
+    let corpus = fs::read_to_string(corpus).unwrap();
+    let cases: Vec<Value> = corpus.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(cases.len(), 4003);
+    let question = |case: &Value| {
+        let (robots, agents, url) = (&case["robots_b64"], &case["agents"], &case["url"]);
+        let question = json!({
+            "robots_b64": robots, "agents": agents, "url": url, "policy": "google",
+        });
+        format!("{question}\n")
+    };
+    let questions: String = cases.iter().map(question).collect();
+    let answers = ask(&["robots", "check", "--json-lines"], &questions);
+    assert_eq!(answers.len(), cases.len());
+    for (case, answer) in cases.iter().zip(answers) {
+        let line = case["line"].as_u64().filter(|line| *line > 0);
+        assert_eq!(answer["allowed"], case["allowed"], "{case} {answer}");
+        assert_eq!(answer["line"].as_u64(), line, "{case} {answer}");
+        assert_eq!(answer["rule"].is_string(), line.is_some(), "{case} {answer}");
+    }
+}
+
+#[test]
+fn answers_keep_their_order_and_a_bad_line_is_no_end() {
+    let good = r#"{"robots":"user-agent: a\ndisallow: /x","agents":["b","a"],"url":"/x","policy":"rfc9309"}"#;
+    let lines = format!("{good}\n\nnonsense\n{{\"agents\":[]}}\n{good}");
+    let answers = ask(&["robots", "check", "--json-lines"], &lines);
+    let expect = json!({ "allowed": false, "line": 2, "rule": "disallow: /x", "group": "a" });
+    assert_eq!((&answers[0], &answers[4], answers.len()), (&expect, &expect, 5));
+    assert!(answers[1..4].iter().all(|answer| answer["error"].is_string()), "{answers:?}");
+    for tool in [["robots", "when", "--json-lines"].as_slice(), &["rules", "--json-lines"]] {
+        let answers = ask(tool, "{}\n[\n");
+        assert_eq!((answers.len(), answers[1]["error"].is_string()), (2, true), "{answers:?}");
+    }
+}
+
+/// One line, one case: file, exit code, what is printed.
+#[test]
+fn lint() {
+    let dir = tempfile::tempdir().unwrap();
+    let cases: [(&str, i32, &[&str]); 4] = [
+        ("user-agent: *\ndisallow: /a\n", 0, &["0 errors, 0 warnings"]),
+        ("useragent: *\ndisallow: /a\n", 0, &["line 1", "warning", "typo", "RT-051", "1 warning"]),
+        ("user-agent: *\ndisallow: a\n", 1, &["line 2", "error", "path-start", "AM-26"]),
+        ("<!doctype html>", 1, &["line 1", "html", "plain text"]),
+    ];
+    for (robots, code, parts) in cases {
+        fs::write(dir.path().join("robots.txt"), robots).unwrap();
+        run(dir.path(), &["robots", "lint", "robots.txt"]).badly(code, parts);
+    }
+    fs::write(dir.path().join("robots.txt"), "crawl-delay: 5\nsitemap: /s\n").unwrap();
+    let told = run(dir.path(), &["robots", "lint", "robots.txt", "--json", "--lines"]).json();
+    assert_eq!(told["unused_fields"][0]["value"], "5");
+    assert_eq!(told["findings"][1]["code"], "relative-sitemap");
+    assert_eq!(told["lines"][2]["what"], "blank");
+    let site = Site::start(|_| (503, String::new(), String::new()));
+    let arguments = ["robots", "lint", &site.url("/"), "--allow-network", "127.0.0.0/8"];
+    run(dir.path(), &arguments).badly(3, &["cannot be reached"]);
+}
+
+#[test]
+fn the_life_of_a_record_that_a_crawl_left() {
+    let (site, dir) = (Site::of_pages(1), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    let crawl = ["crawl", &seed, "--allow-network", "127.0.0.0/8", "--interval", "1ms"];
+    run(dir.path(), &[crawl.as_slice(), &["--data", "data"]].concat()).well();
+    let when = |more: &[&str]| {
+        let arguments = [&["robots", "when", &seed, "--data", "data"], more].concat();
+        run(dir.path(), &arguments).well()
+    };
+    let now = when(&["--json"]).json();
+    assert_eq!((&now["verdict"]["allowed"], &now["copy"]["file"]), (&json!(true), &json!(false)));
+    assert_eq!(now["verdict"]["reason"], "robots-no-file");
+    let later = when(&["--json", "--at", "+25h"]).json();
+    assert_eq!(later["verdict"]["reason"], "robots-not-fetched");
+    let stages = later["if_it_fails"].as_array().unwrap();
+    assert!(stages[0]["stage"].as_str().unwrap().starts_with("full stop"), "{later}");
+    assert!(when(&[]).out.contains("nothing is forbidden"));
+    let arguments = ["robots", "when", &seed, "--data", "data", "--at", "soon"];
+    run(dir.path(), &arguments).badly(2, &["\"soon\" is no date"]);
+}
+
+#[test]
+fn rules() {
+    let dir = tempfile::tempdir().unwrap();
+    let html = "<meta name=robots content='max-snippet:5'><p>hello world \
+        <a href=/a rel=nofollow>a</a><a href=/b>b</a>";
+    fs::write(dir.path().join("page.html"), html).unwrap();
+    let header = "X-Robots-Tag: unavailable_after: 2027-01-01";
+    let page = |more: &[&str]| {
+        let arguments = [&["rules", "page.html", "--header", header], more].concat();
+        run(dir.path(), &arguments).well()
+    };
+    let told = page(&["--json", "--now", "2026-12-31"]).json();
+    assert_eq!((&told["max_snippet"], &told["snippet_text"]), (&json!(5), &json!("hello")));
+    assert_eq!(told["unavailable_after"], "2027-01-01T00:00:00Z");
+    assert_eq!(told["from"]["max_snippet"][0], "meta robots 1: max-snippet:5");
+    assert_eq!(
+        (&told["links"][0]["reason"], &told["links"][1]["follow"]),
+        (&json!("rel-nofollow"), &json!(true))
+    );
+    let late = page(&["--now", "2027-01-01"]);
+    assert!(late.out.contains("nothing: expired"), "{late:?}");
+    let list = run(dir.path(), &["rules", "--list", "--json"]).well().json();
+    assert!(list.as_array().unwrap().iter().any(|word| word["name"] == "unavailable_after"));
+    let question = r#"{"headers":[["X-Robots-Tag","me: noindex"]],"agent":"me","policy":"google"}"#;
+    let answers = ask(&["rules", "--json-lines"], question);
+    assert_eq!(
+        (&answers[0]["noindex"], &answers[0]["publication"]),
+        (&json!(true), &json!("nothing"))
+    );
+    run(dir.path(), &["rules"]).badly(2, &["nothing to judge"]);
+    run(dir.path(), &["rules", "--header", "noindex"]).badly(2, &["no colon"]);
+}
