@@ -1,5 +1,6 @@
 //! docs/reasons.md: every reason code, from the tables in the code.
 
+use comity_compliance::robots::Lint;
 use comity_compliance::{GroundsReason, NoFollow, RefusalReason, WaitCause, Withheld};
 
 use crate::generated;
@@ -22,6 +23,7 @@ fn reasons() {
         ("Waiting: what a URL waits for", "WaitCause", rows!(WaitCause)),
         ("Withheld: why a page is not shown", "Withheld", rows!(Withheld)),
         ("Not followed: why a link is left", "NoFollow", rows!(NoFollow)),
+        ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
     let mut page = format!(
         "# Reasons\n\n{}\nEvery answer of the engine has one of these codes, in `comity explain`, in \
