@@ -70,6 +70,7 @@ extern crate alloc;
 mod dates;
 mod decide;
 mod directives;
+mod health;
 mod identity;
 mod links;
 mod origin;
@@ -87,11 +88,12 @@ pub use directives::{
     Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,
     VOCABULARY, Word,
 };
+pub use health::{Availability, DayTally, Health, LastAnswers, Probe, Sign, Tally};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
 pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
-pub use pace::{Answer, Hold, SitePace, retry_at};
-pub use policy::{Policy, Preset, RobotsNumbers};
+pub use pace::{Answer, Ended, Hold, SitePace, retry_at, revisit_after};
+pub use policy::{AdaptiveNumbers, Policy, Preset, RobotsNumbers};
 pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };

@@ -99,6 +99,14 @@ impl Origin {
     pub fn robots_url(&self) -> Url {
         Url::parse(&format!("{self}/robots.txt")).expect("parts of a valid URL")
     }
+
+    /// The origin's front page, `/`.
+    ///
+    /// # Panics
+    /// Never: the parts came out of a valid URL.
+    pub fn front_page(&self) -> Url {
+        Url::parse(&format!("{self}/")).expect("parts of a valid URL")
+    }
 }
 
 /// As a URL writes it, the port only where it is not the scheme's own: `https://example.com`.
