@@ -134,7 +134,7 @@ fn evidence(answer: &RobotsVerdict) -> Option<RobotsEvidence> {
 mod tests {
     use super::*;
     use crate::robots::{RobotsOutcome, Trouble};
-    use crate::{Answer, Ended, Health, Preset, ProductToken, ScopeKind};
+    use crate::{Answer, CrawlerClass, Ended, Health, Preset, ProductToken, ScopeKind};
     use alloc::string::String;
     use core::time::Duration;
 
@@ -257,7 +257,9 @@ mod tests {
         let probe = match decide(&url, facts, NOW) {
             Verdict::Probe(grounds) => grounds,
             Verdict::Wait { cause, .. } => return (String::new(), cause.code()),
-            other => panic!("{other:?}"),
+            other @ (Verdict::Fetch(_) | Verdict::FetchRobots(..) | Verdict::Refuse(_)) => {
+                panic!("{other:?}")
+            }
         };
         let reason = probe.reason();
         pace.request_ended(Ended { reason, answer, first_byte: None, at: NOW }, &policy);
@@ -268,7 +270,9 @@ mod tests {
                 assert_eq!(until, day(1), "the next retry and the next probe");
                 cause.code()
             }
-            other => panic!("{other:?}"),
+            other @ (Verdict::FetchRobots(..) | Verdict::Probe(_) | Verdict::Refuse(_)) => {
+                panic!("{other:?}")
+            }
         };
         (probe.url().as_str().into(), then)
     }
@@ -295,6 +299,31 @@ mod tests {
         for (last_copy, scope, url, answer, (probe, then)) in cases {
             let got = after_30_days(last_copy, scope, url, answer);
             assert_eq!(got, (probe.into(), then), "{last_copy} {url} {answer:?}");
+        }
+    }
+
+    /// AM-35: whatever class a crawl is of, it obeys the groups for everyone.
+    #[test]
+    fn every_crawl_obeys_the_groups_for_everyone() {
+        let policy = Policy::default();
+        let url = Url::parse("https://example.com/").unwrap();
+        let scope = Scope::new(ScopeKind::Any, &[]);
+        let fresh_for = Duration::from_secs(60);
+        let body = b"user-agent: *\ndisallow: /\n".to_vec();
+        let file = RobotsOutcome::File { body, cause: String::new(), fresh_for };
+        let robots = RobotsRecord::default().after(file, &policy, NOW);
+        for class in [
+            CrawlerClass::Search,
+            CrawlerClass::SpecialCase,
+            CrawlerClass::UserTriggered,
+            CrawlerClass::Safety,
+        ] {
+            let token = ProductToken::new("comitybot").unwrap();
+            let identity = Identity::new(token).with_class(class);
+            let (policy, scope, robots) = (&policy, &scope, &robots);
+            let pace = &SitePace::default();
+            let facts = Facts { policy, identity: &identity, scope, robots, pace };
+            assert!(matches!(decide(&url, facts, NOW), Verdict::Refuse(_)), "{class:?}");
         }
     }
 }

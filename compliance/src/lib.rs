@@ -54,6 +54,7 @@
 //! - [`Origin`], [`Site`]: what one robots.txt speaks for; what politeness counts on.
 //! - [`robots`]: the text of a robots.txt, and the life of one origin's copy.
 //! - [`SitePace`]: when a site may be asked again.
+//! - [`google_crawlers`]: what Google's own crawlers answer to, for whoever asks about them.
 //! - [`decide`]: all of these to one [`Verdict`]. Only a verdict makes [`Grounds`],
 //!   and a fetch without grounds does not compile.
 //! - Robots meta tags and `X-Robots-Tag` lines to [`Directives`].
@@ -67,6 +68,7 @@
 
 extern crate alloc;
 
+mod crawlers;
 mod dates;
 mod decide;
 mod directives;
@@ -82,6 +84,7 @@ mod scope;
 mod time;
 mod verdict;
 
+pub use crawlers::{CrawlerClass, KnownCrawler, google_crawlers};
 pub use dates::{parse_date, parse_http_date, parse_retry_after};
 pub use decide::{Facts, decide};
 pub use directives::{

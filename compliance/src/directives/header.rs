@@ -5,27 +5,7 @@ use alloc::string::String;
 
 use super::list::{is_known_rule, read_element, split_element, takes_value};
 use super::vocabulary::{Rule, Word};
-use crate::{Identity, ProductToken, Timestamp};
-
-/// Crawlers that a line may address before a rule that is not known here (UA-001, UA-003, AM-43).
-const KNOWN_AGENTS: &[&str] = &[
-    "googlebot",
-    "googlebot-image",
-    "googlebot-video",
-    "googlebot-news",
-    "storebot-google",
-    "google-inspectiontool",
-    "googleother",
-    "googleother-image",
-    "googleother-video",
-    "google-cloudvertexbot",
-    "google-extended",
-    "apis-google",
-    "adsbot-google",
-    "adsbot-google-mobile",
-    "mediapartners-google",
-    "google-safety",
-];
+use crate::{Identity, KnownCrawler, ProductToken, Timestamp};
 
 /// Whom the rules of a line are for, until another name follows (XR-005).
 #[derive(Clone, Copy)]
@@ -86,7 +66,7 @@ fn split_agent<'t, 'i>(text: &'t str, identity: &'i Identity) -> Option<(Scope<'
     if let Some(own) = identity.tokens().iter().find(|token| token.is(name)) {
         return Some((Scope::Us(own), body));
     }
-    let known = KNOWN_AGENTS.iter().any(|agent| agent.eq_ignore_ascii_case(name));
+    let known = KnownCrawler::named(name).is_some();
     let named = is_token(name) && Word::named(name).is_none() && is_known_rule(rule);
     (known || named).then_some((Scope::Others, body))
 }

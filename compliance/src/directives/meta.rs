@@ -11,12 +11,12 @@ pub(super) enum Addressee<'i> {
     Us(&'i ProductToken),
 }
 
-/// Whom a meta name addresses, if it binds `identity`: `robots` or one of its tokens, in any
-/// case (RM-004, RM-005, AM-42). Every other name is ignored.
+/// Whom a meta name addresses, if it binds `identity`: one of its tokens, or `robots` if it
+/// is a search crawler, in any case (RM-002, RM-004, RM-005, AM-42). Every other name is ignored.
 pub(super) fn addressee<'i>(name: &str, identity: &'i Identity) -> Option<Addressee<'i>> {
     let name = name.trim();
     if name.eq_ignore_ascii_case("robots") {
-        return Some(Addressee::AllCrawlers);
+        return identity.class().heeds_robots_meta().then_some(Addressee::AllCrawlers);
     }
     let own = identity.tokens().iter().find(|token| token.is(name));
     own.map(Addressee::Us)
