@@ -37,6 +37,9 @@ pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
     let Ok(origin) = Origin::of(url) else {
         return refuse(RefusalReason::UnsupportedScheme, None);
     };
+    if !facts.policy.protocols.include(origin.scheme()) {
+        return refuse(RefusalReason::UnsupportedScheme, None);
+    }
     if !facts.scope.contains(url) {
         return refuse(RefusalReason::OutOfScope, None);
     }
@@ -134,7 +137,7 @@ fn evidence(answer: &RobotsVerdict) -> Option<RobotsEvidence> {
 mod tests {
     use super::*;
     use crate::robots::{RobotsOutcome, Trouble};
-    use crate::{Answer, CrawlerClass, Ended, Health, Preset, ProductToken, ScopeKind};
+    use crate::{Answer, CrawlerClass, Ended, Health, Preset, ProductToken, Protocols, ScopeKind};
     use alloc::string::String;
     use core::time::Duration;
 
@@ -324,6 +327,30 @@ mod tests {
             let pace = &SitePace::default();
             let facts = Facts { policy, identity: &identity, scope, robots, pace };
             assert!(matches!(decide(&url, facts, NOW), Verdict::Refuse(_)), "{class:?}");
+        }
+    }
+
+    /// RT-004, RT-011, AM-20: ftp is refused unless the transport can ask it.
+    #[test]
+    fn ftp_is_asked_on_request() {
+        let mut policy = Policy::default();
+        let identity = Identity::new(ProductToken::new("comitybot").unwrap());
+        let url = Url::parse("ftp://example.com/a").unwrap();
+        let scope = Scope::new(ScopeKind::Host, core::slice::from_ref(&url));
+        let (robots, pace) = (RobotsRecord::default(), SitePace::default());
+        for protocols in [Protocols::Web, Protocols::WebAndFtp] {
+            policy.protocols = protocols;
+            let (policy, identity, scope) = (&policy, &identity, &scope);
+            let facts = Facts { policy, identity, scope, robots: &robots, pace: &pace };
+            match (protocols, decide(&url, facts, NOW)) {
+                (Protocols::Web, Verdict::Refuse(refusal)) => {
+                    assert_eq!(refusal.reason, RefusalReason::UnsupportedScheme);
+                }
+                (Protocols::WebAndFtp, Verdict::FetchRobots(_, grounds)) => {
+                    assert_eq!(grounds.url().as_str(), "ftp://example.com/robots.txt");
+                }
+                (_, verdict) => panic!("{protocols:?} {verdict:?}"),
+            }
         }
     }
 }

@@ -96,7 +96,7 @@ pub use identity::{Contact, Identity, IdentityError, ProductToken};
 pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
 pub use pace::{Answer, Ended, Hold, SitePace, retry_at, revisit_after};
-pub use policy::{AdaptiveNumbers, Policy, Preset, RobotsNumbers};
+pub use policy::{AdaptiveNumbers, Policy, Preset, Protocols, RobotsNumbers};
 pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };

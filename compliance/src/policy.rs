@@ -5,6 +5,8 @@ use core::num::NonZeroU32;
 use core::str::FromStr;
 use core::time::Duration;
 
+use crate::Scheme;
+
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -50,12 +52,34 @@ impl FromStr for Preset {
     }
 }
 
+/// What the caller's transport can ask (RT-004, AM-20).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Protocols {
+    /// http and https.
+    #[default]
+    Web,
+    /// ftp too.
+    WebAndFtp,
+}
+
+impl Protocols {
+    /// Whether URLs of this scheme can be asked for.
+    pub const fn include(self, scheme: Scheme) -> bool {
+        match (self, scheme) {
+            (_, Scheme::Http | Scheme::Https) | (Self::WebAndFtp, Scheme::Ftp) => true,
+            (Self::Web, Scheme::Ftp) => false,
+        }
+    }
+}
+
 /// A preset with its numbers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
     /// Whose reading decides.
     pub preset: Preset,
+    /// What can be asked at all; URLs of other protocols are refused.
+    pub protocols: Protocols,
     /// Least time from the end of one request to a site to the start of the next (RL-002).
     pub interval: Duration,
     /// Requests a second to one IP address, all the sites that live there together.
@@ -149,6 +173,7 @@ impl Policy {
     pub const fn new(preset: Preset) -> Self {
         Self {
             preset,
+            protocols: Protocols::Web,
             interval: Duration::from_secs(2),
             address_per_second: NonZeroU32::new(5).expect("not zero"),
             whole_per_second: NonZeroU32::new(200).expect("not zero"),

@@ -166,7 +166,8 @@ reasons! {
 reasons! {
     /// Why a URL is refused, in the order in which the rules are asked.
     RefusalReason {
-        /// Neither http nor https.
+        /// Of a protocol that the crawl cannot ask: other than http and https, unless the policy
+        /// says otherwise.
         UnsupportedScheme = "unsupported-scheme", "RT-004",
             "Only http and https URLs are crawled.";
         /// Its address is not on the public internet.

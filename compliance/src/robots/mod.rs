@@ -18,7 +18,7 @@ mod target;
 mod tests;
 mod text;
 
-pub use errand::{Body, RobotsErrand, RobotsReply, RobotsResponse, Step};
+pub use errand::{Body, FtpReply, RobotsErrand, RobotsReply, RobotsResponse, Step};
 pub use lines::{RuleKind, cut};
 pub use record::{
     Basis, CopyParts, FailingParts, RobotsOutcome, RobotsParts, RobotsRecord, Standing, Trouble,
