@@ -40,7 +40,7 @@ pub(super) fn read_line<'i>(
 }
 
 /// A field value is bytes. What is not UTF-8 is taken as Latin-1: the words are ASCII either way.
-fn text_of(value: &[u8]) -> Cow<'_, str> {
+pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
     match core::str::from_utf8(value) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(value.iter().copied().map(char::from).collect::<String>()),
