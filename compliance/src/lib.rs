@@ -85,7 +85,10 @@ mod time;
 mod verdict;
 
 pub use crawlers::{CrawlerClass, KnownCrawler, google_crawlers};
-pub use dates::{parse_date, parse_http_date, parse_retry_after};
+pub use dates::{
+    DateReader, DateReading, UntimedDate, ZoneSource, parse_date, parse_http_date,
+    parse_retry_after,
+};
 pub use decide::{Facts, decide};
 pub use directives::{
     Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::list::{is_known_rule, read_element, split_element, takes_value};
 use super::vocabulary::{Rule, Word};
-use crate::{Identity, KnownCrawler, ProductToken, Timestamp};
+use crate::{DateReader, Identity, KnownCrawler, ProductToken};
 
 /// Whom the rules of a line are for, until another name follows (XR-005).
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ enum Scope<'i> {
 pub(super) fn read_line<'i>(
     value: &[u8],
     identity: &'i Identity,
-    now: Timestamp,
+    dates: DateReader,
     mut keep: impl FnMut(Rule, Option<&'i ProductToken>),
 ) {
     let line = text_of(value);
@@ -31,7 +31,7 @@ pub(super) fn read_line<'i>(
         if let Some((named, body)) = split_agent(text, identity) {
             (scope, text) = (named, body);
         }
-        rest = read_element(text, now, &mut |rule| match scope {
+        rest = read_element(text, dates, &mut |rule| match scope {
             Scope::AllCrawlers => keep(rule, None),
             Scope::Us(token) => keep(rule, Some(token)),
             Scope::Others => {}

@@ -2,7 +2,7 @@
 
 use super::list::read_element;
 use super::vocabulary::Rule;
-use crate::{Identity, ProductToken, Timestamp};
+use crate::{DateReader, Identity, ProductToken};
 
 /// Whom a meta tag with a binding name is for.
 #[derive(Clone, Copy)]
@@ -23,9 +23,9 @@ pub(super) fn addressee<'i>(name: &str, identity: &'i Identity) -> Option<Addres
 }
 
 /// Gives `keep` every rule of the content.
-pub(super) fn read_content(content: &str, now: Timestamp, mut keep: impl FnMut(Rule)) {
+pub(super) fn read_content(content: &str, dates: DateReader, mut keep: impl FnMut(Rule)) {
     let mut rest = Some(content);
     while let Some(text) = rest {
-        rest = read_element(text, now, &mut keep);
+        rest = read_element(text, dates, &mut keep);
     }
 }

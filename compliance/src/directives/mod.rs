@@ -18,7 +18,7 @@ use core::str::FromStr;
 
 use meta::Addressee;
 
-use crate::{Identity, Timestamp};
+use crate::{DateReader, Identity, Timestamp, UntimedDate};
 
 pub use vocabulary::{Form, HistoricRule, ImagePreview, Limit, Rule, VOCABULARY, Word};
 
@@ -132,7 +132,7 @@ impl Directives {
     pub fn for_identity(identity: &Identity, now: Timestamp) -> Collector<'_> {
         Collector {
             identity,
-            now,
+            dates: DateReader::new(now),
             header_lines: 0,
             robots_tag: RobotsTag::PassOver,
             meta_tags: 0,
@@ -263,7 +263,7 @@ impl Directives {
 #[derive(Clone, Debug)]
 pub struct Collector<'i> {
     identity: &'i Identity,
-    now: Timestamp,
+    dates: DateReader,
     header_lines: u16,
     robots_tag: RobotsTag,
     meta_tags: u16,
@@ -285,13 +285,20 @@ impl Collector<'_> {
         self
     }
 
+    /// Takes a date without a time of day so (AM-51).
+    #[must_use]
+    pub fn with_untimed_dates(mut self, untimed: UntimedDate) -> Self {
+        self.dates = self.dates.with_untimed(untimed);
+        self
+    }
+
     /// Takes the value of one `Robots-Tag` field line, in the order of the response; passed over
     /// without [`Collector::with_robots_tag`].
     pub fn robots_tag_line(&mut self, value: &[u8]) {
         let RobotsTag::Read { lines } = &mut self.robots_tag else { return };
         *lines = lines.saturating_add(1);
         let line = *lines;
-        robots_tag::read_line(value, self.identity, self.now, |rule, token| {
+        robots_tag::read_line(value, self.identity, self.dates, |rule, token| {
             self.directives.add(Directive {
                 rule,
                 source: Source::RobotsTag { line },
@@ -304,7 +311,7 @@ impl Collector<'_> {
     pub fn header_line(&mut self, value: &[u8]) {
         self.header_lines = self.header_lines.saturating_add(1);
         let line = self.header_lines;
-        header::read_line(value, self.identity, self.now, |rule, token| {
+        header::read_line(value, self.identity, self.dates, |rule, token| {
             self.directives.add(Directive {
                 rule,
                 source: Source::Header { line },
@@ -327,7 +334,7 @@ impl Collector<'_> {
         self.meta_tags = self.meta_tags.saturating_add(1);
         let name = agent.as_deref().unwrap_or("robots").to_ascii_lowercase();
         let source = Source::Meta { ordinal: self.meta_tags, name };
-        meta::read_content(content, self.now, |rule| {
+        meta::read_content(content, self.dates, |rule| {
             self.directives.add(Directive { rule, source: source.clone(), agent: agent.clone() });
         });
     }

@@ -3,7 +3,7 @@
 
 use super::header::text_of;
 use super::vocabulary::{Form, Rule, Word};
-use crate::{Identity, ProductToken, Timestamp};
+use crate::{DateReader, Identity, ProductToken, Timestamp};
 
 /// Gives `keep` every rule of the line that binds `identity`, with the token that it is for.
 ///
@@ -12,24 +12,24 @@ use crate::{Identity, ProductToken, Timestamp};
 pub(super) fn read_line<'i>(
     value: &[u8],
     identity: &'i Identity,
-    now: Timestamp,
+    dates: DateReader,
     mut keep: impl FnMut(Rule, Option<&'i ProductToken>),
 ) {
     let line = text_of(value);
     for member in split(&line, ',') {
         let mut parts = split(member, ';');
-        let name = parts.next().unwrap_or_default().trim();
+        let name = unquoted(parts.next().unwrap_or_default().trim());
         let own = identity.tokens().iter().find(|token| token.is(name));
         if name != "*" && own.is_none() {
             continue;
         }
-        parts.flat_map(|parameter| rules(parameter, now)).for_each(|rule| keep(rule, own));
+        parts.flat_map(|parameter| rules(parameter, dates)).for_each(|rule| keep(rule, own));
     }
 }
 
 /// The rules of one parameter: `noindex`, `noindex=?1`, `max-snippet=20`,
 /// `unavailable_after="2027-01-01"` or `unavailable_after=@1798761600`.
-fn rules(parameter: &str, now: Timestamp) -> impl Iterator<Item = Rule> {
+fn rules(parameter: &str, dates: DateReader) -> impl Iterator<Item = Rule> {
     let (name, value) = match parameter.split_once('=') {
         Some((name, value)) => (name, Some(value.trim())),
         None => (parameter, None),
@@ -40,7 +40,7 @@ fn rules(parameter: &str, now: Timestamp) -> impl Iterator<Item = Rule> {
         (Some(Form::Date(make)), Some(value)) if value.starts_with('@') => {
             (&[][..], instant(value).map(make))
         }
-        (Some(form), Some(value)) => (&[][..], form.rule(unquoted(value), now)),
+        (Some(form), Some(value)) => (&[][..], form.rule(unquoted(value), dates)),
         (Some(_), None) | (None, _) => (&[][..], None),
     };
     flags.iter().copied().chain(valued)
@@ -96,6 +96,11 @@ mod tests {
                 &["*;nosnippet, ExampleBot;noindex"],
                 "Robots-Tag line 1: nosnippet | Robots-Tag line 1, examplebot: noindex",
             ),
+            (
+                &["*;noindex;nosnippet, ExampleBot;"],
+                "Robots-Tag line 1: noindex | Robots-Tag line 1: nosnippet",
+            ),
+            (&["\"examplebot\";noindex"], "Robots-Tag line 1, examplebot: noindex"),
             (&["otherbot;noindex, *"], ""),
             (&["examplebot"], ""),
             (&["noindex"], ""),
@@ -156,7 +161,7 @@ mod tests {
         fn any_line(line: Vec<u8>, marks in "[*;,=\"\\\\ @?a-z]{0,60}") {
             let identity = Identity::new(ProductToken::new("a").unwrap());
             for text in [&line[..], marks.as_bytes()] {
-                read_line(text, &identity, Timestamp::EPOCH, |_, _| {});
+                read_line(text, &identity, DateReader::new(Timestamp::EPOCH), |_, _| {});
             }
         }
     }
