@@ -65,7 +65,8 @@ impl Health {
         let numbers = &policy.robots;
         let Some(probe) = self.probe else { return Availability::Unknown };
         let until = probe.at.after(numbers.probe_every);
-        if until <= now {
+        // One that is yet to come was made under a wrong clock.
+        if until <= now || probe.at > now {
             return Availability::Unknown;
         }
         let (good, all) = self.day.counts(now);
@@ -361,5 +362,37 @@ mod tests {
         assert_eq!(day.counts(Timestamp::from_millis(i64::MAX)), (0, 0));
         day.note(Sign::Bad, Timestamp::from_millis(i64::MIN));
         assert_eq!(day.counts(Timestamp::from_millis(i64::MIN)).1, 9);
+    }
+
+    proptest::proptest! {
+        /// A store may hold any numbers: all arithmetic holds, and no wait is without end.
+        #[test]
+        fn any_health(
+            numbers: (u128, u8, Option<u16>, Option<u64>),
+            eighth: i64,
+            tally: (u16, u16),
+            probe: Option<i64>,
+            now: i64,
+        ) {
+            let (bad, count, rate_permille, first_byte) = numbers;
+            let mut health = Health {
+                answers: LastAnswers { bad, count },
+                rate_permille,
+                first_byte: first_byte.map(Duration::from_millis),
+                day: DayTally { eighth, counts: [Tally { good: tally.0, bad: tally.1 }; 8] },
+                probe: probe.map(|at| Probe { at: Timestamp::from_millis(at), sign: Sign::Good }),
+            };
+            let (policy, now) = (Policy::default(), Timestamp::from_millis(now));
+            for sign in [Sign::Bad, Sign::Good] {
+                health.answered(sign, &policy);
+                health.answered_after(Duration::from_millis(first_byte.unwrap_or(u64::MAX)));
+                health.day.note(sign, now);
+                proptest::prop_assert!(health.stretched(policy.interval, &policy).as_secs() <= 600);
+                proptest::prop_assert!(health.by_latency(&policy).as_secs() <= 60);
+                if let Availability::Unavailable { until } = health.availability(&policy, now) {
+                    proptest::prop_assert!(until > now);
+                }
+            }
+        }
     }
 }
