@@ -35,7 +35,73 @@ const ZONES: &[(&str, i64)] = &[
 /// day, no zone or an unknown one is UTC (AM-49, AM-51), `7/4/2027` is 7 April. Fractions of a
 /// second are dropped. `now` tells the century of RFC 850's two-digit years (AM-50).
 pub fn parse_date(text: &str, now: Timestamp) -> Option<Timestamp> {
-    Parts::read(text)?.instant(now)
+    DateReader::new(now).read(text).map(|date| date.instant)
+}
+
+/// How dates are read that leave room for more than one reading.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DateReader {
+    now: Timestamp,
+    untimed: UntimedDate,
+}
+
+/// Which instant a date without a time of day means (AM-51).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum UntimedDate {
+    /// The first of the day.
+    #[default]
+    StartOfDay,
+    /// The first after the day.
+    EndOfDay,
+}
+
+/// A date as it was read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DateReading {
+    /// The instant; whole seconds.
+    pub instant: Timestamp,
+    /// Where its zone comes from.
+    pub zone: ZoneSource,
+}
+
+/// Where the zone of a date comes from.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ZoneSource {
+    /// The text names it.
+    Told,
+    /// The text names none; UTC is assumed (AM-51).
+    Missing,
+    /// The text has letters there that mean nothing here, military ones too; UTC is assumed
+    /// (AM-49).
+    Unknown,
+}
+
+impl DateReader {
+    /// Reads as [`parse_date`] does.
+    pub const fn new(now: Timestamp) -> Self {
+        Self { now, untimed: UntimedDate::StartOfDay }
+    }
+
+    /// Takes a date without a time of day so.
+    #[must_use]
+    pub const fn with_untimed(mut self, untimed: UntimedDate) -> Self {
+        self.untimed = untimed;
+        self
+    }
+
+    /// Reads a date as [`parse_date`] does, and tells what it assumed.
+    pub fn read(&self, text: &str) -> Option<DateReading> {
+        let mut parts = Parts::read(text)?;
+        if let (None, UntimedDate::EndOfDay) = (parts.second, self.untimed) {
+            parts.second = Some(86_400);
+        }
+        let zone = match parts.zone {
+            Some(Zone::Offset(_)) => ZoneSource::Told,
+            Some(Zone::Unknown) => ZoneSource::Unknown,
+            None => ZoneSource::Missing,
+        };
+        Some(DateReading { instant: parts.instant(self.now)?, zone })
+    }
 }
 
 /// Reads an HTTP-date: IMF-fixdate, RFC 850 or asctime (HT-011), forgiving blanks and case.
@@ -76,8 +142,14 @@ struct Parts {
     day: Option<i8>,
     /// Seconds since midnight.
     second: Option<i64>,
+    zone: Option<Zone>,
+}
+
+enum Zone {
     /// Seconds east of UTC.
-    offset: Option<i64>,
+    Offset(i64),
+    /// Letters without a meaning.
+    Unknown,
 }
 
 enum Year {
@@ -222,13 +294,14 @@ impl Parts {
         let (name, shift) = word.split_at_checked(name_end.unwrap_or(word.len()))?;
         let is_utc = ["", "GMT", "UTC", "UT"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
         let zone = ZONES.iter().find(|(zone, _)| zone.eq_ignore_ascii_case(name));
-        let offset = match (zone, shift) {
-            (Some((_, hours)), "") => hours * 3600,
-            (None, "") if name.len() <= LONGEST_ZONE_NAME => 0,
-            (None, shift) if is_utc => numeric_offset(shift)?,
+        let zone = match (zone, shift) {
+            (Some((_, hours)), "") => Zone::Offset(hours * 3600),
+            (None, "") if is_utc || name.eq_ignore_ascii_case("Z") => Zone::Offset(0),
+            (None, "") if name.len() <= LONGEST_ZONE_NAME => Zone::Unknown,
+            (None, shift) if is_utc => Zone::Offset(numeric_offset(shift)?),
             _ => return None,
         };
-        set(&mut self.offset, offset)
+        set(&mut self.zone, zone)
     }
 
     fn instant(&self, now: Timestamp) -> Option<Timestamp> {
@@ -242,7 +315,11 @@ impl Parts {
         };
         let date = Date::new(year, month, day).ok()?;
         let midnight = date.duration_since(Date::constant(1970, 1, 1)).as_secs();
-        let instant = midnight + second - self.offset.unwrap_or(0);
+        let offset = match self.zone {
+            Some(Zone::Offset(seconds)) => seconds,
+            Some(Zone::Unknown) | None => 0,
+        };
+        let instant = midnight + second - offset;
         // The last two days of the year 9999 are past what an instant can be shown as.
         let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
         let instant = instant.clamp(first.as_second(), last.as_second());

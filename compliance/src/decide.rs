@@ -37,11 +37,16 @@ pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
     let Ok(origin) = Origin::of(url) else {
         return refuse(RefusalReason::UnsupportedScheme, None);
     };
+    if !facts.policy.protocols.include(origin.scheme()) {
+        return refuse(RefusalReason::UnsupportedScheme, None);
+    }
     if !facts.scope.contains(url) {
         return refuse(RefusalReason::OutOfScope, None);
     }
-    match facts.robots.standing(facts.policy, facts.pace.last_served, now) {
+    let availability = facts.pace.availability(facts.policy, now);
+    match facts.robots.standing(facts.policy, availability, now) {
         Standing::Stop { until } => Verdict::Wait { until, cause: WaitCause::RobotsUnreachable },
+        Standing::Probe => facts.probe(url, &origin, now),
         Standing::Fetch => facts.pace_first(now, || {
             let (errand, grounds) = RobotsErrand::start(&origin, now);
             Verdict::FetchRobots(errand, grounds)
@@ -66,6 +71,27 @@ impl Facts<'_> {
             (Basis::LastGood | Basis::LongGone, _) => basis.without_rule(),
         };
         self.pace_first(now, || Verdict::Fetch(Grounds::new(bare(url), reason, evidence, now)))
+    }
+
+    /// Asks for the front page, or for `url` where that one is out of scope or the last copy
+    /// forbids it (AM-10). If both are forbidden, another URL may do.
+    fn probe(self, url: &Url, origin: &Origin, now: Timestamp) -> Verdict {
+        let may_be_asked = |page: &&Url| {
+            let (preset, tokens) = (self.policy.preset, self.identity.tokens());
+            let allows =
+                |rules: &RobotsTxt| rules.verdict(preset, tokens, page).access == Access::Allow;
+            self.scope.contains(page) && self.robots.rules().is_none_or(allows)
+        };
+        let front_page = origin.front_page();
+        let Some(page) = [&front_page, url].into_iter().find(may_be_asked) else {
+            let retry_at = self.robots.next_refresh().filter(|at| *at > now);
+            let until = retry_at.unwrap_or(now.after(self.policy.robots.retry_late));
+            return Verdict::Wait { until, cause: WaitCause::RobotsUnreachable };
+        };
+        self.pace_first(now, || {
+            let reason = GroundsReason::AvailabilityProbe;
+            Verdict::Probe(Grounds::new(bare(page), reason, None, now))
+        })
     }
 
     /// `then`, unless the site must be left alone for a while first.
@@ -111,7 +137,8 @@ fn evidence(answer: &RobotsVerdict) -> Option<RobotsEvidence> {
 mod tests {
     use super::*;
     use crate::robots::{RobotsOutcome, Trouble};
-    use crate::{Answer, ProductToken, ScopeKind};
+    use crate::{Answer, CrawlerClass, Ended, Health, Preset, ProductToken, Protocols, ScopeKind};
+    use alloc::string::String;
     use core::time::Duration;
 
     const NOW: Timestamp = Timestamp::from_secs(1_796_000_000);
@@ -140,11 +167,14 @@ mod tests {
             Some(outcome) => record.after(outcome, &policy, NOW),
             None => record,
         };
-        let mut pace = SitePace::default();
+        let health = Health { rate_permille: Some(1000), ..Health::default() };
+        let mut pace = SitePace { health, ..SitePace::default() };
         let rules = record.rules();
         pace.heard_crawl_delay(rules.and_then(|rules| rules.crawl_delay(identity.tokens())), None);
         if let Some(answer) = last {
-            pace.request_ended(answer, &policy, Timestamp::from_secs(NOW.as_secs() - 1));
+            let at = Timestamp::from_secs(NOW.as_secs() - 1);
+            let reason = GroundsReason::RobotsNoRule;
+            pace.request_ended(Ended { reason, answer, first_byte: None, at }, &policy);
         }
         let facts = Facts {
             policy: &policy,
@@ -163,6 +193,7 @@ mod tests {
                 assert_eq!(grounds.url().as_str(), "https://example.com/robots.txt");
                 ("robots", grounds.reason().code())
             }
+            Verdict::Probe(grounds) => ("probe", grounds.reason().code()),
             Verdict::Wait { until, cause } => {
                 assert!(until > NOW);
                 ("wait", cause.code())
@@ -194,5 +225,132 @@ mod tests {
         check(slow, asked, "https://example.com/a", ("wait", "crawl-delay"));
         let later = Answer::Overloaded { retry_after: Some(Duration::from_secs(60)) };
         check(RULES, Some(later), "https://example.com/a", ("wait", "retry-after"));
+    }
+
+    /// What is asked of a site whose robots.txt has failed for 31 days. `last_copy` is the last
+    /// good copy, `answer` that of the probe; the verdict after it, if one is made.
+    fn after_30_days(
+        last_copy: &str,
+        scope: (ScopeKind, &str),
+        url: &str,
+        answer: Answer,
+    ) -> (String, &'static str) {
+        let policy = Policy::new(Preset::Google);
+        let day = |day: i64| Timestamp::from_secs(NOW.as_secs() + day * 86_400);
+        let fresh_for = Duration::from_secs(60);
+        let file = RobotsOutcome::File { body: last_copy.into(), cause: "".into(), fresh_for };
+        let down = || RobotsOutcome::Unreachable {
+            cause: "status 500".into(),
+            trouble: Trouble::Other,
+            retry_after: None,
+        };
+        let robots = RobotsRecord::default().after(file, &policy, day(-40));
+        let robots = robots.after(down(), &policy, day(-31)).after(down(), &policy, NOW);
+        let identity = Identity::new(ProductToken::new("comitybot").unwrap());
+        let scope = Scope::new(scope.0, &[Url::parse(scope.1).unwrap()]);
+        let (mut pace, url) = (SitePace::default(), Url::parse(url).unwrap());
+        let unasked = pace.clone();
+        let facts = Facts {
+            policy: &policy,
+            identity: &identity,
+            scope: &scope,
+            robots: &robots,
+            pace: &unasked,
+        };
+        let probe = match decide(&url, facts, NOW) {
+            Verdict::Probe(grounds) => grounds,
+            Verdict::Wait { cause, .. } => return (String::new(), cause.code()),
+            other @ (Verdict::Fetch(_) | Verdict::FetchRobots(..) | Verdict::Refuse(_)) => {
+                panic!("{other:?}")
+            }
+        };
+        let reason = probe.reason();
+        pace.request_ended(Ended { reason, answer, first_byte: None, at: NOW }, &policy);
+        let later = NOW.after(Duration::from_secs(3600));
+        let then = match decide(&url, Facts { pace: &pace, ..facts }, later) {
+            Verdict::Fetch(grounds) => grounds.reason().code(),
+            Verdict::Wait { until, cause } => {
+                assert_eq!(until, day(1), "the next retry and the next probe");
+                cause.code()
+            }
+            other @ (Verdict::FetchRobots(..) | Verdict::Probe(_) | Verdict::Refuse(_)) => {
+                panic!("{other:?}")
+            }
+        };
+        (probe.url().as_str().into(), then)
+    }
+
+    /// RT-027, AM-10: one line, one case.
+    #[test]
+    fn general_availability_is_probed() {
+        let host = (ScopeKind::Host, "https://example.com/");
+        let prefix = (ScopeKind::Prefix, "https://example.com/a/");
+        let (free, blocked) = ("user-agent: *\ndisallow: /x\n", "user-agent: *\ndisallow: /$\n");
+        let (page, shut) = ("https://example.com/a/1", "user-agent: *\ndisallow: /\n");
+        let root = "https://example.com/";
+        let (up, down) = (Answer::of(404, None), Answer::of(500, None));
+        let cases = [
+            (free, host, page, up, (root, "robots-long-gone")),
+            (free, host, page, down, (root, "robots-unreachable")),
+            (free, host, page, Answer::of(429, None), (root, "robots-unreachable")),
+            (free, host, page, Answer::Unanswered, (root, "robots-unreachable")),
+            (free, host, "https://example.com/x", up, (root, "robots-long-gone")),
+            (blocked, host, page, up, (page, "robots-long-gone")),
+            (free, prefix, page, up, (page, "robots-long-gone")),
+            (shut, host, page, up, ("", "robots-unreachable")),
+        ];
+        for (last_copy, scope, url, answer, (probe, then)) in cases {
+            let got = after_30_days(last_copy, scope, url, answer);
+            assert_eq!(got, (probe.into(), then), "{last_copy} {url} {answer:?}");
+        }
+    }
+
+    /// AM-35: whatever class a crawl is of, it obeys the groups for everyone.
+    #[test]
+    fn every_crawl_obeys_the_groups_for_everyone() {
+        let policy = Policy::default();
+        let url = Url::parse("https://example.com/").unwrap();
+        let scope = Scope::new(ScopeKind::Any, &[]);
+        let fresh_for = Duration::from_secs(60);
+        let body = b"user-agent: *\ndisallow: /\n".to_vec();
+        let file = RobotsOutcome::File { body, cause: String::new(), fresh_for };
+        let robots = RobotsRecord::default().after(file, &policy, NOW);
+        for class in [
+            CrawlerClass::Search,
+            CrawlerClass::SpecialCase,
+            CrawlerClass::UserTriggered,
+            CrawlerClass::Safety,
+        ] {
+            let token = ProductToken::new("comitybot").unwrap();
+            let identity = Identity::new(token).with_class(class);
+            let (policy, scope, robots) = (&policy, &scope, &robots);
+            let pace = &SitePace::default();
+            let facts = Facts { policy, identity: &identity, scope, robots, pace };
+            assert!(matches!(decide(&url, facts, NOW), Verdict::Refuse(_)), "{class:?}");
+        }
+    }
+
+    /// RT-004, RT-011, AM-20: ftp is refused unless the transport can ask it.
+    #[test]
+    fn ftp_is_asked_on_request() {
+        let mut policy = Policy::default();
+        let identity = Identity::new(ProductToken::new("comitybot").unwrap());
+        let url = Url::parse("ftp://example.com/a").unwrap();
+        let scope = Scope::new(ScopeKind::Host, core::slice::from_ref(&url));
+        let (robots, pace) = (RobotsRecord::default(), SitePace::default());
+        for protocols in [Protocols::Web, Protocols::WebAndFtp] {
+            policy.protocols = protocols;
+            let (policy, identity, scope) = (&policy, &identity, &scope);
+            let facts = Facts { policy, identity, scope, robots: &robots, pace: &pace };
+            match (protocols, decide(&url, facts, NOW)) {
+                (Protocols::Web, Verdict::Refuse(refusal)) => {
+                    assert_eq!(refusal.reason, RefusalReason::UnsupportedScheme);
+                }
+                (Protocols::WebAndFtp, Verdict::FetchRobots(_, grounds)) => {
+                    assert_eq!(grounds.url().as_str(), "ftp://example.com/robots.txt");
+                }
+                (_, verdict) => panic!("{protocols:?} {verdict:?}"),
+            }
+        }
     }
 }

@@ -9,6 +9,8 @@ use core::fmt;
 
 use url::Url;
 
+use crate::CrawlerClass;
+
 /// A crawler's name in robots.txt: one or more of `A-Z a-z _ -` (RFC 9309 §2.2.1; RT-069).
 ///
 /// Compared without regard to ASCII case.
@@ -104,19 +106,26 @@ fn is_mailbox(text: &str) -> bool {
 /// Who crawls: ordered product tokens (own first, then fall-backs), and how to reach the operator.
 ///
 /// robots.txt: the group of the first token that any group names decides; if none is named, `*`
-/// (RT-062, UA-002). Page rules: `robots` and every token count (AM-42).
+/// (RT-062, UA-002). Page rules: every token counts, and `robots` for a search crawler (AM-42).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Identity {
     tokens: Vec<ProductToken>,
+    class: CrawlerClass,
     version: String,
     contact: Option<Contact>,
     user_agent: Option<String>,
 }
 
 impl Identity {
-    /// A crawler that answers to one product token.
+    /// A search crawler that answers to one product token.
     pub fn new(token: ProductToken) -> Self {
-        Self { tokens: vec![token], version: "0.1".into(), contact: None, user_agent: None }
+        Self {
+            tokens: vec![token],
+            class: CrawlerClass::Search,
+            version: "0.1".into(),
+            contact: None,
+            user_agent: None,
+        }
     }
 
     /// Also answers to `token` where no earlier one is named.
@@ -125,6 +134,14 @@ impl Identity {
         if !self.tokens.contains(&token) {
             self.tokens.push(token);
         }
+        self
+    }
+
+    /// Is of another class: which page rules bind it depends on that. What a crawl may fetch does
+    /// not (AM-35).
+    #[must_use]
+    pub fn with_class(mut self, class: CrawlerClass) -> Self {
+        self.class = class;
         self
     }
 
@@ -166,6 +183,11 @@ impl Identity {
     /// All tokens, own first, then the fall-backs in order.
     pub fn tokens(&self) -> &[ProductToken] {
         &self.tokens
+    }
+
+    /// Its class.
+    pub fn class(&self) -> CrawlerClass {
+        self.class
     }
 
     /// How to reach the operator, if it is known.

@@ -54,6 +54,7 @@
 //! - [`Origin`], [`Site`]: what one robots.txt speaks for; what politeness counts on.
 //! - [`robots`]: the text of a robots.txt, and the life of one origin's copy.
 //! - [`SitePace`]: when a site may be asked again.
+//! - [`google_crawlers`]: what Google's own crawlers answer to, for whoever asks about them.
 //! - [`decide`]: all of these to one [`Verdict`]. Only a verdict makes [`Grounds`],
 //!   and a fetch without grounds does not compile.
 //! - Robots meta tags and `X-Robots-Tag` lines to [`Directives`].
@@ -67,9 +68,11 @@
 
 extern crate alloc;
 
+mod crawlers;
 mod dates;
 mod decide;
 mod directives;
+mod health;
 mod identity;
 mod links;
 mod origin;
@@ -81,17 +84,22 @@ mod scope;
 mod time;
 mod verdict;
 
-pub use dates::{parse_date, parse_http_date, parse_retry_after};
+pub use crawlers::{CrawlerClass, KnownCrawler, google_crawlers};
+pub use dates::{
+    DateReader, DateReading, UntimedDate, ZoneSource, parse_date, parse_http_date,
+    parse_retry_after,
+};
 pub use decide::{Facts, decide};
 pub use directives::{
     Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,
     VOCABULARY, Word,
 };
+pub use health::{Availability, DayTally, Health, LastAnswers, Probe, Sign, Tally};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
 pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
-pub use pace::{Answer, Hold, SitePace, retry_at};
-pub use policy::{Policy, Preset, RobotsNumbers};
+pub use pace::{Answer, Ended, Hold, SitePace, retry_at, revisit_after};
+pub use policy::{AdaptiveNumbers, Policy, Preset, Protocols, RobotsNumbers};
 pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };

@@ -15,6 +15,8 @@ pub enum Scheme {
     Http,
     /// `https`, port 443 unless another is named.
     Https,
+    /// `ftp`, port 21 unless another is named.
+    Ftp,
 }
 
 impl Scheme {
@@ -23,6 +25,7 @@ impl Scheme {
         match self {
             Self::Http => "http",
             Self::Https => "https",
+            Self::Ftp => "ftp",
         }
     }
 
@@ -30,6 +33,7 @@ impl Scheme {
         match self {
             Self::Http => 80,
             Self::Https => 443,
+            Self::Ftp => 21,
         }
     }
 }
@@ -50,11 +54,12 @@ impl Origin {
     /// The origin of a URL.
     ///
     /// # Errors
-    /// [`OriginError`] if the URL is not `http` or `https`, or names no host.
+    /// [`OriginError`] if the URL is not `http`, `https` or `ftp`, or names no host.
     pub fn of(url: &Url) -> Result<Self, OriginError> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
+            "ftp" => Scheme::Ftp,
             other => return Err(OriginError::Scheme(other.to_owned())),
         };
         let host = url.host_str().unwrap_or_default();
@@ -98,6 +103,14 @@ impl Origin {
     /// Never: the parts came out of a valid URL.
     pub fn robots_url(&self) -> Url {
         Url::parse(&format!("{self}/robots.txt")).expect("parts of a valid URL")
+    }
+
+    /// The origin's front page, `/`.
+    ///
+    /// # Panics
+    /// Never: the parts came out of a valid URL.
+    pub fn front_page(&self) -> Url {
+        Url::parse(&format!("{self}/")).expect("parts of a valid URL")
     }
 }
 
@@ -146,7 +159,7 @@ impl fmt::Display for Site {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OriginError {
-    /// A scheme other than `http` and `https`.
+    /// A scheme other than `http`, `https` and `ftp`.
     Scheme(String),
     /// No host.
     Host,
@@ -155,7 +168,7 @@ pub enum OriginError {
 impl fmt::Display for OriginError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scheme(scheme) => write!(f, "scheme \"{scheme}\" is not http or https"),
+            Self::Scheme(scheme) => write!(f, "scheme \"{scheme}\" is not http, https or ftp"),
             Self::Host => f.write_str("the URL names no host"),
         }
     }
@@ -180,6 +193,9 @@ mod tests {
             ("https://example.com:8181/", "https://example.com:8181"),
             ("http://user:secret@EXAMPLE.com./x", "http://example.com"),
             ("http://[::1]:8080/", "http://[::1]:8080"),
+            ("ftp://example.com/folder/", "ftp://example.com"),
+            ("ftp://example.com:21/", "ftp://example.com"),
+            ("ftp://anonymous@example.com:2121/", "ftp://example.com:2121"),
         ];
         for (url, expect) in cases {
             let origin = Origin::of(&Url::parse(url).unwrap()).unwrap();
@@ -194,6 +210,7 @@ mod tests {
         let cases = [
             ("https://EXAMPLE.com.:8443/x", "example.com"),
             ("http://example.com../", "example.com"),
+            ("ftp://example.com/x", "example.com"),
             ("http://127.1/", "127.0.0.1"),
             ("http://[::ffff:127.0.0.1]:8080/", "127.0.0.1"),
             ("http://[0:0:0:0:0:0:0:1]/", "[::1]"),
@@ -209,6 +226,30 @@ mod tests {
     fn no_origin() {
         for url in ["mailto:me@example.org", "data:,x", "javascript:1", "file:///etc/passwd"] {
             assert!(Origin::of(&Url::parse(url).unwrap()).is_err(), "{url}");
+        }
+    }
+
+    /// RT-007 to RT-014: one line, one case: where a robots.txt is, a URL, and whether it speaks
+    /// for that.
+    #[test]
+    fn what_a_robots_txt_speaks_for() {
+        let cases = [
+            ("https://example.com/", "https://example.com/folder/file", true),
+            ("https://example.com/", "https://other.example.com/", false),
+            ("https://example.com/", "http://example.com/", false),
+            ("https://example.com/", "https://example.com:8181/", false),
+            ("https://www.example.com/", "https://example.com/", false),
+            ("https://www.ex\u{e4}mple.com/", "https://www.xn--exmple-cua.com/", true),
+            ("ftp://example.com/", "ftp://example.com/file", true),
+            ("ftp://example.com/", "https://example.com/", false),
+            ("https://212.96.82.21/", "https://example.com/", false),
+            ("https://example.com:443/", "https://example.com/", true),
+            ("https://example.com:443/", "https://example.com:444/", false),
+            ("https://example.com:8181/", "https://example.com/", false),
+        ];
+        for (robots, url, expect) in cases {
+            let origin = |url| Origin::of(&Url::parse(url).unwrap()).unwrap();
+            assert_eq!(origin(robots) == origin(url), expect, "{robots} {url}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use crate::{Policy, Timestamp, WaitCause};
+use crate::health::{Availability, Health, Probe, Sign};
+use crate::{GroundsReason, Policy, Timestamp, WaitCause};
 
 /// What one site feels of us, and what it told us: travels with the site, survives restarts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -19,6 +20,21 @@ pub struct SitePace {
     /// The longest crawl-delay that a robots.txt of the site asks for: one of its origins may ask,
     /// and all of them share the site's pace (AM-36).
     pub crawl_delay: Option<Duration>,
+    /// How the site fares by its answers.
+    pub health: Health,
+}
+
+/// A request that ended, as far as politeness is concerned.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ended {
+    /// What it was made for: the reason of its [`Grounds`](crate::Grounds).
+    pub reason: GroundsReason,
+    /// How the site answered.
+    pub answer: Answer,
+    /// From its start to the head of its response; `None` if there was none.
+    pub first_byte: Option<Duration>,
+    /// When the head arrived, or it failed.
+    pub at: Timestamp,
 }
 
 /// A time before which a site is not asked.
@@ -35,7 +51,7 @@ pub struct Hold {
 pub enum Answer {
     /// A response that is no sign of trouble. 4xx other than 429 is none (RT-023).
     Served,
-    /// 429 or 5xx, with the Retry-After that came along: a word about the whole site (RL-003).
+    /// 429 or 5xx, with the Retry-After that came along: a sign about the whole site (RL-003).
     Overloaded {
         /// The wait that the site asked for.
         retry_after: Option<Duration>,
@@ -59,20 +75,30 @@ impl Answer {
 }
 
 impl SitePace {
-    /// Takes account of a request that ended at `now`.
-    pub fn request_ended(&mut self, answer: Answer, policy: &Policy, now: Timestamp) {
+    /// Takes account of a request that ended.
+    pub fn request_ended(&mut self, ended: Ended, policy: &Policy) {
+        let now = ended.at;
         self.last_request = self.last_request.max(Some(now));
-        let retry_after = match answer {
+        let (sign, retry_after) = match ended.answer {
             Answer::Unheard => return,
-            Answer::Served => {
+            Answer::Served => (Sign::Good, None),
+            Answer::Overloaded { retry_after } => (Sign::Bad, retry_after),
+            Answer::Unanswered => (Sign::Bad, None),
+        };
+        self.health.answered(sign, policy);
+        self.note_availability(ended.reason, sign, now);
+        match sign {
+            Sign::Good => {
                 self.failures = 0;
                 self.hold = None;
                 self.last_served = Some(now);
-                return;
+                ended.first_byte.into_iter().for_each(|time| self.health.answered_after(time));
             }
-            Answer::Overloaded { retry_after } => retry_after,
-            Answer::Unanswered => None,
-        };
+            Sign::Bad => self.hold_back(retry_after, policy, now),
+        }
+    }
+
+    fn hold_back(&mut self, retry_after: Option<Duration>, policy: &Policy, now: Timestamp) {
         self.failures = self.failures.saturating_add(1);
         let backoff = backoff(self.failures, policy);
         let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
@@ -82,6 +108,24 @@ impl SitePace {
         } else {
             Hold { until: now.after(backoff), cause: WaitCause::Backoff }
         });
+    }
+
+    /// AM-10 counts fetches other than the probe. Those of a robots.txt are what fails already.
+    fn note_availability(&mut self, reason: GroundsReason, sign: Sign, now: Timestamp) {
+        match reason {
+            GroundsReason::AvailabilityProbe => self.health.probe = Some(Probe { at: now, sign }),
+            GroundsReason::RobotsFile => {}
+            GroundsReason::RobotsAllow
+            | GroundsReason::RobotsNoRule
+            | GroundsReason::RobotsNoFile
+            | GroundsReason::RobotsLastGood
+            | GroundsReason::RobotsLongGone => self.health.day.note(sign, now),
+        }
+    }
+
+    /// Whether the site is generally available at `now` (RT-027, AM-10).
+    pub fn availability(&self, policy: &Policy, now: Timestamp) -> Availability {
+        self.health.availability(policy, now)
     }
 
     /// Takes account of the crawl-delay in a robots.txt of the site that was just read. `before`
@@ -98,13 +142,26 @@ impl SitePace {
 
     /// When the site may be asked next, and what that waits for; `None` if it never was asked.
     pub fn ready_at(&self, policy: &Policy) -> Option<Hold> {
-        let delay = policy.crawl_delay(self.crawl_delay);
-        let (gap, cause) = match delay {
-            Some(delay) if delay > policy.interval => (delay, WaitCause::CrawlDelay),
-            Some(_) | None => (policy.interval, WaitCause::Interval),
-        };
+        let (gap, cause) = self.gap(policy);
         let interval = self.last_request.map(|last| Hold { until: last.after(gap), cause });
         [interval, self.hold].into_iter().flatten().max_by_key(|hold| hold.until)
+    }
+
+    /// The longest interval that a law asks for; of equal ones, that of the first.
+    fn gap(&self, policy: &Policy) -> (Duration, WaitCause) {
+        let delay = policy.crawl_delay(self.crawl_delay).unwrap_or_default();
+        let stretched = self.health.stretched(policy.interval.max(delay), policy);
+        let why_stretched =
+            if self.health.answers.all_good() { WaitCause::SlowStart } else { WaitCause::Slowdown };
+        let laws = [
+            (policy.interval, WaitCause::Interval),
+            (delay, WaitCause::CrawlDelay),
+            (stretched, why_stretched),
+            (self.health.by_latency(policy), WaitCause::Latency),
+        ];
+        laws.into_iter().fold((Duration::ZERO, WaitCause::Interval), |longest, law| {
+            if law.0 > longest.0 { law } else { longest }
+        })
     }
 }
 
@@ -136,6 +193,25 @@ pub fn retry_at(
     Some(now.after(pause))
 }
 
+/// How long after a visit a page is visited again, if `usual` is the interval for a page like it.
+/// Once its `unavailable_after` is past, much more seldom (RM-031, AM-64).
+///
+/// `expires` is the instant that the page's rules name, such as
+/// [`Directives::unavailable_after`](crate::Directives::unavailable_after).
+pub fn revisit_after(
+    policy: &Policy,
+    usual: Duration,
+    expires: Option<Timestamp>,
+    now: Timestamp,
+) -> Duration {
+    match expires {
+        Some(instant) if instant <= now => {
+            usual.saturating_mul(policy.expired_revisit_factor).max(policy.expired_revisit_least)
+        }
+        Some(_) | None => usual,
+    }
+}
+
 /// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
 fn backoff(failures: u32, policy: &Policy) -> Duration {
     let doublings = failures.saturating_sub(1).min(20);
@@ -148,6 +224,16 @@ mod tests {
     use crate::Preset;
 
     const T0: Timestamp = Timestamp::from_secs(1000);
+
+    /// A site that is trusted with the full rate.
+    fn trusted() -> SitePace {
+        let health = Health { rate_permille: Some(1000), ..Health::default() };
+        SitePace { health, ..SitePace::default() }
+    }
+
+    fn ended(answer: Answer, at: Timestamp) -> Ended {
+        Ended { reason: GroundsReason::RobotsNoFile, answer, first_byte: None, at }
+    }
 
     fn wait(pace: &SitePace, policy: &Policy) -> (u64, WaitCause) {
         let hold = pace.ready_at(policy).unwrap();
@@ -170,16 +256,16 @@ mod tests {
             (&google, Answer::Served, Some(10), (2, WaitCause::Interval)),
             (&courteous, retry(120), None, (120, WaitCause::RetryAfter)),
             (&courteous, retry(10_000_000), None, (86_400, WaitCause::RetryAfter)),
-            (&courteous, retry(0), None, (2, WaitCause::Backoff)),
-            (&courteous, plain, Some(30), (30, WaitCause::CrawlDelay)),
+            (&courteous, retry(0), None, (2, WaitCause::Slowdown)),
+            (&courteous, plain, Some(30), (33, WaitCause::Slowdown)),
             (&courteous, Answer::of(404, Some(secs(900))), None, (2, WaitCause::Interval)),
             (&courteous, Answer::of(429, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
             (&courteous, Answer::of(503, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
         ];
         for (policy, answer, crawl_delay, expect) in cases {
-            let mut pace = SitePace::default();
+            let mut pace = trusted();
             pace.heard_crawl_delay(crawl_delay.map(secs), None);
-            pace.request_ended(answer, policy, T0);
+            pace.request_ended(ended(answer, T0), policy);
             assert_eq!(wait(&pace, policy), expect, "{answer:?} {crawl_delay:?}");
         }
     }
@@ -187,17 +273,18 @@ mod tests {
     #[test]
     fn failures_double_the_wait_and_an_answer_ends_it() {
         let policy = Policy::default();
-        let mut pace = SitePace::default();
+        let mut pace = trusted();
         assert_eq!(pace.ready_at(&policy), None);
         let mut waits = alloc::vec![];
         for _ in 0..14 {
-            pace.request_ended(Answer::Unanswered, &policy, T0);
+            pace.request_ended(ended(Answer::Unanswered, T0), &policy);
             waits.push(wait(&pace, &policy).0);
         }
         assert_eq!(waits[..6], [2, 4, 8, 16, 32, 64]);
         assert_eq!(waits[13], 3600);
-        pace.request_ended(Answer::Served, &policy, T0);
-        assert_eq!(wait(&pace, &policy), (2, WaitCause::Interval));
+        pace.request_ended(ended(Answer::Served, T0), &policy);
+        // One good answer of fifteen: what failed so often is trusted with little (AM-66).
+        assert_eq!(wait(&pace, &policy), (30, WaitCause::Slowdown));
     }
 
     /// AM-65, AM-11: a Retry-After never shortens the wait that the failures ask for.
@@ -207,7 +294,7 @@ mod tests {
         let mut pace = SitePace::default();
         let waits: [u64; 4] = core::array::from_fn(|_| {
             let retry_after = Some(Duration::from_secs(5));
-            pace.request_ended(Answer::Overloaded { retry_after }, &policy, T0);
+            pace.request_ended(ended(Answer::Overloaded { retry_after }, T0), &policy);
             wait(&pace, &policy).0
         });
         assert_eq!(waits, [5, 5, 8, 16]);
@@ -261,9 +348,9 @@ mod tests {
     fn a_request_that_was_not_heard_says_nothing_of_the_site() {
         let policy = Policy::default();
         let mut pace = SitePace::default();
-        pace.request_ended(Answer::of(503, Some(Duration::from_secs(60))), &policy, T0);
+        pace.request_ended(ended(Answer::of(503, Some(Duration::from_secs(60))), T0), &policy);
         let before = pace.clone();
-        pace.request_ended(Answer::Unheard, &policy, T0.after(Duration::from_secs(1)));
+        pace.request_ended(ended(Answer::Unheard, T0.after(Duration::from_secs(1))), &policy);
         assert_eq!((pace.failures, pace.hold), (before.failures, before.hold));
         assert_eq!(pace.last_request, Some(T0.after(Duration::from_secs(1))));
     }
@@ -271,10 +358,75 @@ mod tests {
     #[test]
     fn a_restart_waits_a_whole_interval() {
         let policy = Policy::default();
-        let mut pace = SitePace { last_request: Some(T0), ..SitePace::default() };
+        let mut pace = SitePace { last_request: Some(T0), ..trusted() };
         pace.assume_request(T0.after(Duration::from_secs(100)));
         assert_eq!(wait(&pace, &policy).0, 102);
         pace.assume_request(T0);
         assert_eq!(wait(&pace, &policy).0, 102);
+    }
+
+    /// RL-001, RL-002, AM-36, AM-66: the law that asks for the longest interval is the one named.
+    /// One line, one case: rate, bad answers, crawl-delay, time to first byte, and the wait.
+    #[test]
+    fn the_law_that_decides() {
+        let cases = [
+            (None, 0, 0, 0, (4000, WaitCause::SlowStart)),
+            (Some(1000), 0, 0, 0, (2000, WaitCause::Interval)),
+            (Some(1000), 0, 0, 400, (2000, WaitCause::Interval)),
+            (Some(1000), 0, 0, 401, (2005, WaitCause::Latency)),
+            (Some(500), 1, 0, 400, (4000, WaitCause::Slowdown)),
+            (Some(500), 1, 0, 900, (4500, WaitCause::Latency)),
+            (Some(500), 1, 10_000, 900, (20_000, WaitCause::Slowdown)),
+            (Some(1000), 0, 10_000, 900, (10_000, WaitCause::CrawlDelay)),
+            (Some(1), 1, 0, 0, (600_000, WaitCause::Slowdown)),
+        ];
+        for (rate_permille, bad, delay, first_byte, expect) in cases {
+            let mut pace = SitePace { last_request: Some(T0), ..SitePace::default() };
+            pace.health.rate_permille = rate_permille;
+            pace.health.answers.bad = bad;
+            pace.health.answers.count = 100;
+            pace.health.first_byte = Some(Duration::from_millis(first_byte));
+            pace.crawl_delay = Some(Duration::from_millis(delay));
+            let hold = pace.ready_at(&Policy::default()).unwrap();
+            let got = (hold.until.since(T0).as_millis(), hold.cause);
+            assert_eq!(got, expect, "{rate_permille:?} {bad} {delay} {first_byte}");
+        }
+    }
+
+    /// AM-10: which requests tell of the availability.
+    #[test]
+    fn a_probe_is_told_apart_from_other_fetches() {
+        let policy = Policy::default();
+        let mut pace = SitePace::default();
+        let mut ask = |reason, answer| {
+            pace.request_ended(Ended { reason, ..ended(answer, T0) }, &policy);
+            (pace.health.probe.map(|probe| probe.sign), pace.availability(&policy, T0))
+        };
+        let (probe, page) = (GroundsReason::AvailabilityProbe, GroundsReason::RobotsLongGone);
+        let unavailable = Availability::Unavailable { until: T0.after(policy.robots.probe_every) };
+        for _ in 0..20 {
+            let got = ask(GroundsReason::RobotsFile, Answer::Unanswered);
+            assert_eq!(got, (None, Availability::Unknown));
+        }
+        assert_eq!(ask(probe, Answer::Unheard), (None, Availability::Unknown));
+        assert_eq!(ask(probe, Answer::of(503, None)), (Some(Sign::Bad), unavailable));
+        assert_eq!(ask(probe, Answer::of(404, None)), (Some(Sign::Good), Availability::Available));
+        for _ in 0..9 {
+            assert_eq!(ask(page, Answer::Unanswered).1, Availability::Available);
+        }
+        assert_eq!(ask(page, Answer::Unanswered).1, unavailable);
+    }
+
+    /// AM-64: one line, one case: the usual days, days until it expires, and the days to wait.
+    #[test]
+    fn an_expired_page_is_visited_seldom() {
+        let cases =
+            [(1, None, 1), (1, Some(1), 1), (1, Some(0), 30), (1, Some(-5), 30), (7, Some(-1), 70)];
+        let days = |days: u64| Duration::from_secs(days * 86_400);
+        for (usual, expires, expect) in cases {
+            let expires = expires.map(|day: i64| Timestamp::from_secs(T0.as_secs() + day * 86_400));
+            let got = revisit_after(&Policy::default(), days(usual), expires, T0);
+            assert_eq!(got, days(expect), "{usual} {expires:?}");
+        }
     }
 }

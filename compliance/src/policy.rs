@@ -5,6 +5,8 @@ use core::num::NonZeroU32;
 use core::str::FromStr;
 use core::time::Duration;
 
+use crate::Scheme;
+
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -50,12 +52,34 @@ impl FromStr for Preset {
     }
 }
 
+/// What the caller's transport can ask (RT-004, AM-20).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Protocols {
+    /// http and https.
+    #[default]
+    Web,
+    /// ftp too.
+    WebAndFtp,
+}
+
+impl Protocols {
+    /// Whether URLs of this scheme can be asked for.
+    pub const fn include(self, scheme: Scheme) -> bool {
+        match (self, scheme) {
+            (_, Scheme::Http | Scheme::Https) | (Self::WebAndFtp, Scheme::Ftp) => true,
+            (Self::Web, Scheme::Ftp) => false,
+        }
+    }
+}
+
 /// A preset with its numbers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
     /// Whose reading decides.
     pub preset: Preset,
+    /// What can be asked at all; URLs of other protocols are refused.
+    pub protocols: Protocols,
     /// Least time from the end of one request to a site to the start of the next (RL-002).
     pub interval: Duration,
     /// Requests a second to one IP address, all the sites that live there together.
@@ -69,6 +93,12 @@ pub struct Policy {
     /// Longest wait between requests to a site that keeps failing; it starts at the interval and
     /// doubles with each failure (HT-004, HT-005).
     pub backoff_cap: Duration,
+    /// How the pace follows a site's answers.
+    pub adaptive: AdaptiveNumbers,
+    /// How many times as long as usual a page whose day is past waits for its next visit (AM-64).
+    pub expired_revisit_factor: u32,
+    /// The least that such a page waits (AM-64).
+    pub expired_revisit_least: Duration,
     /// Requests for one URL that may fail in a row before it is given up.
     pub url_attempts: u32,
     /// Wait before a URL that failed once is asked for again; four times as long with each failure.
@@ -77,6 +107,26 @@ pub struct Policy {
     pub robots: RobotsNumbers,
     /// Hops that one URL may redirect through before it is given up (HT-002).
     pub redirect_hops: u8,
+}
+
+/// The numbers of a pace that follows a site's answers (RL-001, HT-004, AM-66).
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AdaptiveNumbers {
+    /// The rate that a site is asked at first, in thousandths of the full rate, 1 to 1000 (RL-001).
+    pub start_permille: u16,
+    /// What a good answer adds to the rate, in thousandths of the full rate (AM-66).
+    pub recovery_permille: u16,
+    /// Longest interval that bad answers alone lead to (AM-66).
+    pub slowest: Duration,
+    /// Answers that a share of bad ones is taken of at least: of fewer it would say too much.
+    pub share_of_at_least: u8,
+    /// The interval is at least so many times the smoothed time to first byte (RL-001). So a site
+    /// is busy with our requests for a sixth of the time at most, and one that answers within a
+    /// fifth of the usual interval is not slowed down.
+    pub latency_factor: u32,
+    /// Longest interval that the time to first byte alone leads to, in usual intervals.
+    pub latency_stretch: u32,
 }
 
 /// The numbers of a robots.txt's life.
@@ -110,6 +160,12 @@ pub struct RobotsNumbers {
     pub retry_other_cap: Duration,
     /// Pause between retries once the last good copy's reign is over (AM-11).
     pub retry_late: Duration,
+    /// How long a probe of a site's availability counts (AM-10).
+    pub probe_every: Duration,
+    /// Other fetches of a day from which on their share counts beside the probe (AM-10).
+    pub available_fetches: u32,
+    /// Per cent of them that must have brought a good answer (AM-10).
+    pub available_percent: u32,
 }
 
 impl Policy {
@@ -117,12 +173,16 @@ impl Policy {
     pub const fn new(preset: Preset) -> Self {
         Self {
             preset,
+            protocols: Protocols::Web,
             interval: Duration::from_secs(2),
             address_per_second: NonZeroU32::new(5).expect("not zero"),
             whole_per_second: NonZeroU32::new(200).expect("not zero"),
             crawl_delay_cap: MINUTE,
             retry_after_cap: DAY,
             backoff_cap: HOUR,
+            adaptive: AdaptiveNumbers::DOCUMENTED,
+            expired_revisit_factor: 10,
+            expired_revisit_least: Duration::from_secs(30 * 86_400),
             url_attempts: 3,
             url_retry_first: Duration::from_secs(5 * 60),
             robots: RobotsNumbers::DOCUMENTED,
@@ -148,7 +208,7 @@ impl Policy {
 }
 
 impl RobotsNumbers {
-    /// The numbers of RT-021 to RT-031, AM-1, AM-11 and AM-12.
+    /// The numbers of RT-021 to RT-031, AM-1 and AM-10 to AM-12.
     pub const DOCUMENTED: Self = Self {
         redirect_hops: 5,
         hop_patience: Duration::from_secs(90),
@@ -163,6 +223,21 @@ impl RobotsNumbers {
         retry_other: Duration::from_secs(15 * 60),
         retry_other_cap: Duration::from_secs(6 * 3600),
         retry_late: DAY,
+        probe_every: DAY,
+        available_fetches: 10,
+        available_percent: 50,
+    };
+}
+
+impl AdaptiveNumbers {
+    /// The numbers of AM-66; where no document names one, gentle ones.
+    pub const DOCUMENTED: Self = Self {
+        start_permille: 500,
+        recovery_permille: 100,
+        slowest: Duration::from_secs(10 * 60),
+        share_of_at_least: 10,
+        latency_factor: 5,
+        latency_stretch: 30,
     };
 }
 

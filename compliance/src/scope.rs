@@ -15,7 +15,7 @@ use crate::{Origin, Site};
 /// What of a seed's surroundings belongs to the crawl.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ScopeKind {
-    /// The seed's host name, on every port and over http and https.
+    /// The seed's host name, on every port and over every protocol.
     #[default]
     Host,
     /// The seed's registrable domain by the public suffix list, with every host below it. An
@@ -68,7 +68,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope around seeds. One that is not http(s) widens nothing.
+    /// The scope around seeds. One without an origin widens nothing.
     pub fn new(kind: ScopeKind, seeds: &[Url]) -> Self {
         let mut bounds = BTreeSet::new();
         for bound in seeds.iter().filter_map(|seed| bound_of(kind, seed)) {
@@ -156,7 +156,7 @@ host | https://example.com/a | https://www.example.com/ | out
 host | https://example.com/a | https://example.org/ | out
 host | https://example.com/ https://b.example/ | https://b.example/x | in
 host | https://192.0.2.1/ | http://192.0.2.1:81/ | in
-host | https://example.com/ | ftp://example.com/ | out
+host | https://example.com/ | ftp://example.com/ | in
 host | mailto:me@example.com | https://example.com/ | out
 host |  | https://example.com/ | out
 domain | https://www.example.com/ | https://example.com/ | in

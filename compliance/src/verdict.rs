@@ -10,8 +10,8 @@ use crate::robots::RobotsErrand;
 
 /// What the crawler may do with one URL at one moment.
 ///
-/// There is no default and no `bool`: a URL is fetched only on [`Verdict::Fetch`] or
-/// [`Verdict::FetchRobots`], and only this crate can make their [`Grounds`].
+/// There is no default and no `bool`: a URL is fetched only on [`Verdict::Fetch`],
+/// [`Verdict::FetchRobots`] or [`Verdict::Probe`], and only this crate can make their [`Grounds`].
 #[must_use]
 #[derive(Debug)]
 pub enum Verdict {
@@ -19,6 +19,10 @@ pub enum Verdict {
     Fetch(Grounds),
     /// Fetch this origin's robots.txt first, on this errand, then ask again.
     FetchRobots(RobotsErrand, Grounds),
+    /// Fetch this URL first, for no more than whether it is answered, then ask again: whether the
+    /// site is generally available is not known (RT-027, AM-10). What came of it goes into the
+    /// site's pace, as with every request.
+    Probe(Grounds),
     /// Do not fetch it yet; ask again at `until`.
     Wait {
         /// When to ask again; always later than the `now` of the question.
@@ -158,13 +162,17 @@ reasons! {
         /// It is a robots.txt: never forbidden.
         RobotsFile = "robots-file", "RT-016, RFC 9309 section 2.2.2, AM-18",
             "robots.txt itself may always be fetched; nothing to do.";
+        /// Once a day, whether a site whose robots.txt has long failed works at all.
+        AvailabilityProbe = "availability-probe", "RT-027, AM-10",
+            "The site's robots.txt has failed for more than 30 days; one request a day finds out whether the site works without it. The site owner can mend the error.";
     }
 }
 
 reasons! {
     /// Why a URL is refused, in the order in which the rules are asked.
     RefusalReason {
-        /// Neither http nor https.
+        /// Of a protocol that the crawl cannot ask: other than http and https, unless the policy
+        /// says otherwise.
         UnsupportedScheme = "unsupported-scheme", "RT-004",
             "Only http and https URLs are crawled.";
         /// Its address is not on the public internet.
@@ -188,6 +196,15 @@ reasons! {
         /// The interval that robots.txt asks for.
         CrawlDelay = "crawl-delay", "AM-36",
             "The site's robots.txt asks for this crawl-delay.";
+        /// The site is new: it is asked less often at first.
+        SlowStart = "slow-start", "RL-001",
+            "The site has answered only a few requests; the rate rises with each good answer up to the usual interval.";
+        /// Some of the site's last answers were errors.
+        Slowdown = "slowdown", "AM-66, HT-004, RL-003",
+            "Some of the site's last answers were errors, so it is asked less often, the more of them the less; the rate rises again with good answers.";
+        /// The site takes long to answer.
+        Latency = "latency", "RL-001",
+            "The site takes long to answer, so it is asked less often; a quicker server is asked at the usual interval.";
         /// A Retry-After header.
         RetryAfter = "retry-after", "HT-010, AM-65",
             "The site asked to be left alone until then (Retry-After).";

@@ -250,3 +250,27 @@ proptest! {
         prop_assert_eq!(parse_date(&instant.to_string(), NOW), Some(instant));
     }
 }
+
+/// AM-49, AM-51: one line, one case: where the zone comes from, and what an untimed date becomes.
+#[test]
+fn what_a_date_leaves_open() {
+    let cases = [
+        ("1 Mar 2027 12:00:00 UTC", ZoneSource::Told, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 Z", ZoneSource::Told, 1_803_902_400),
+        ("2027-03-01T12:00:00Z", ZoneSource::Told, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 +0000", ZoneSource::Told, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 EST", ZoneSource::Told, 1_803_920_400),
+        ("1 Mar 2027 12:00:00", ZoneSource::Missing, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 A", ZoneSource::Unknown, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 CEST", ZoneSource::Unknown, 1_803_902_400),
+        ("1 Mar 2027 00:00:00", ZoneSource::Missing, 1_803_859_200),
+        ("1 Mar 2027", ZoneSource::Missing, 1_803_945_600),
+        ("2027-03-01", ZoneSource::Missing, 1_803_945_600),
+        ("2027-03-01 EST", ZoneSource::Told, 1_803_963_600),
+    ];
+    let reader = DateReader::new(NOW).with_untimed(UntimedDate::EndOfDay);
+    for (text, zone, secs) in cases {
+        let instant = Timestamp::from_secs(secs);
+        assert_eq!(reader.read(text), Some(DateReading { instant, zone }), "{text}");
+    }
+}

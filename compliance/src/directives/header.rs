@@ -5,27 +5,7 @@ use alloc::string::String;
 
 use super::list::{is_known_rule, read_element, split_element, takes_value};
 use super::vocabulary::{Rule, Word};
-use crate::{Identity, ProductToken, Timestamp};
-
-/// Crawlers that a line may address before a rule that is not known here (UA-001, UA-003, AM-43).
-const KNOWN_AGENTS: &[&str] = &[
-    "googlebot",
-    "googlebot-image",
-    "googlebot-video",
-    "googlebot-news",
-    "storebot-google",
-    "google-inspectiontool",
-    "googleother",
-    "googleother-image",
-    "googleother-video",
-    "google-cloudvertexbot",
-    "google-extended",
-    "apis-google",
-    "adsbot-google",
-    "adsbot-google-mobile",
-    "mediapartners-google",
-    "google-safety",
-];
+use crate::{DateReader, Identity, KnownCrawler, ProductToken};
 
 /// Whom the rules of a line are for, until another name follows (XR-005).
 #[derive(Clone, Copy)]
@@ -41,7 +21,7 @@ enum Scope<'i> {
 pub(super) fn read_line<'i>(
     value: &[u8],
     identity: &'i Identity,
-    now: Timestamp,
+    dates: DateReader,
     mut keep: impl FnMut(Rule, Option<&'i ProductToken>),
 ) {
     let line = text_of(value);
@@ -51,7 +31,7 @@ pub(super) fn read_line<'i>(
         if let Some((named, body)) = split_agent(text, identity) {
             (scope, text) = (named, body);
         }
-        rest = read_element(text, now, &mut |rule| match scope {
+        rest = read_element(text, dates, &mut |rule| match scope {
             Scope::AllCrawlers => keep(rule, None),
             Scope::Us(token) => keep(rule, Some(token)),
             Scope::Others => {}
@@ -60,7 +40,7 @@ pub(super) fn read_line<'i>(
 }
 
 /// A field value is bytes. What is not UTF-8 is taken as Latin-1: the words are ASCII either way.
-fn text_of(value: &[u8]) -> Cow<'_, str> {
+pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
     match core::str::from_utf8(value) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(value.iter().copied().map(char::from).collect::<String>()),
@@ -86,7 +66,7 @@ fn split_agent<'t, 'i>(text: &'t str, identity: &'i Identity) -> Option<(Scope<'
     if let Some(own) = identity.tokens().iter().find(|token| token.is(name)) {
         return Some((Scope::Us(own), body));
     }
-    let known = KNOWN_AGENTS.iter().any(|agent| agent.eq_ignore_ascii_case(name));
+    let known = KnownCrawler::named(name).is_some();
     let named = is_token(name) && Word::named(name).is_none() && is_known_rule(rule);
     (known || named).then_some((Scope::Others, body))
 }

@@ -1,7 +1,7 @@
 //! The comma list that meta content and `X-Robots-Tag` lines have in common.
 
 use super::vocabulary::{Form, Rule, Word};
-use crate::Timestamp;
+use crate::DateReader;
 
 /// Commas that a date may hold, as in `Thu, Jan 1, 2027` (AM-52).
 const DATE_COMMAS: usize = 2;
@@ -11,7 +11,7 @@ const DATE_COMMAS: usize = 2;
 /// Elements that say nothing known are passed over.
 pub(super) fn read_element<'t>(
     text: &'t str,
-    now: Timestamp,
+    dates: DateReader,
     keep: &mut impl FnMut(Rule),
 ) -> Option<&'t str> {
     let (element, rest) = split_element(text);
@@ -21,8 +21,8 @@ pub(super) fn read_element<'t>(
         return rest;
     };
     let (rule, rest) = match Word::named(name).map(|word| word.form) {
-        Some(form @ Form::Date(_)) => read_date(form, text.get(name.len() + 1..)?, now),
-        Some(form) => (form.rule(value, now), rest),
+        Some(form @ Form::Date(_)) => read_date(form, text.get(name.len() + 1..)?, dates),
+        Some(form) => (form.rule(value, dates), rest),
         None => (None, rest),
     };
     rule.into_iter().for_each(keep);
@@ -68,12 +68,12 @@ fn flags(element: &str) -> Option<impl Iterator<Item = &'static [Rule]>> {
 
 /// Reads a date from the start of `tail`, with as few commas as it needs; gives the text after
 /// it. If no date can be read, that is the text after the first comma.
-fn read_date(form: Form, tail: &str, now: Timestamp) -> (Option<Rule>, Option<&str>) {
+fn read_date(form: Form, tail: &str, dates: DateReader) -> (Option<Rule>, Option<&str>) {
     let (first, after_first) = split_element(tail);
     let mut end = first.len();
     for _ in 0..=DATE_COMMAS {
         let rest = tail.get(end + 1..);
-        let rule = tail.get(..end).and_then(|date| form.rule(date, now));
+        let rule = tail.get(..end).and_then(|date| form.rule(date, dates));
         if rule.is_some() {
             return (rule, rest);
         }

@@ -4,6 +4,7 @@
 mod header;
 mod list;
 mod meta;
+mod robots_tag;
 mod vocabulary;
 
 #[cfg(test)]
@@ -17,7 +18,7 @@ use core::str::FromStr;
 
 use meta::Addressee;
 
-use crate::{Identity, Timestamp};
+use crate::{DateReader, Identity, Timestamp, UntimedDate};
 
 pub use vocabulary::{Form, HistoricRule, ImagePreview, Limit, Rule, VOCABULARY, Word};
 
@@ -36,10 +37,10 @@ pub struct Directive {
 impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.source, &self.agent) {
-            (Source::Header { .. }, Some(agent)) => {
+            (Source::Header { .. } | Source::RobotsTag { .. }, Some(agent)) => {
                 write!(f, "{}, {agent}: {}", self.source, self.rule)
             }
-            (Source::Header { .. } | Source::Meta { .. }, _) => {
+            (Source::Header { .. } | Source::RobotsTag { .. } | Source::Meta { .. }, _) => {
                 write!(f, "{}: {}", self.source, self.rule)
             }
         }
@@ -54,6 +55,11 @@ pub enum Source {
         /// Which of the `X-Robots-Tag` lines, from 1.
         line: u16,
     },
+    /// In a field line of the response by the name that a draft gives it (XR-007).
+    RobotsTag {
+        /// Which of the `Robots-Tag` lines, from 1.
+        line: u16,
+    },
     /// In a meta tag of the page.
     Meta {
         /// Which of the tags that bind this crawler, from 1.
@@ -66,23 +72,25 @@ pub enum Source {
 impl Source {
     fn is_header(&self) -> bool {
         match self {
-            Self::Header { .. } => true,
+            Self::Header { .. } | Self::RobotsTag { .. } => true,
             Self::Meta { .. } => false,
         }
     }
 }
 
-/// `X-Robots-Tag line 1` or `meta robots 2`; [`FromStr`] reads it back.
+/// `X-Robots-Tag line 1`, `Robots-Tag line 1` or `meta robots 2`; [`FromStr`] reads it back.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header { line } => write!(f, "{HEADER_LINE}{line}"),
+            Self::RobotsTag { line } => write!(f, "{ROBOTS_TAG_LINE}{line}"),
             Self::Meta { ordinal, name } => write!(f, "{META}{name} {ordinal}"),
         }
     }
 }
 
 const HEADER_LINE: &str = "X-Robots-Tag line ";
+const ROBOTS_TAG_LINE: &str = "Robots-Tag line ";
 const META: &str = "meta ";
 
 impl FromStr for Source {
@@ -93,13 +101,17 @@ impl FromStr for Source {
             let line = text.strip_prefix(HEADER_LINE)?.parse().ok()?;
             Some(Self::Header { line })
         };
+        let robots_tag = || {
+            let line = text.strip_prefix(ROBOTS_TAG_LINE)?.parse().ok()?;
+            Some(Self::RobotsTag { line })
+        };
         let meta = || {
             let (name, ordinal) = text.strip_prefix(META)?.rsplit_once(' ')?;
             Some(Self::Meta { ordinal: ordinal.parse().ok()?, name: name.to_owned() })
         };
-        header()
-            .or_else(meta)
-            .ok_or("a rule's source is \"X-Robots-Tag line N\" or \"meta NAME N\"")
+        header().or_else(robots_tag).or_else(meta).ok_or(
+            "a rule's source is \"X-Robots-Tag line N\", \"Robots-Tag line N\" or \"meta NAME N\"",
+        )
     }
 }
 
@@ -118,7 +130,14 @@ impl Directives {
     /// any of its tokens (AM-42). `now` is when the response came; it tells the century of dates
     /// with a two-digit year (HT-011).
     pub fn for_identity(identity: &Identity, now: Timestamp) -> Collector<'_> {
-        Collector { identity, now, header_lines: 0, meta_tags: 0, directives: Self::default() }
+        Collector {
+            identity,
+            dates: DateReader::new(now),
+            header_lines: 0,
+            robots_tag: RobotsTag::PassOver,
+            meta_tags: 0,
+            directives: Self::default(),
+        }
     }
 
     /// The rules that a store kept.
@@ -244,18 +263,55 @@ impl Directives {
 #[derive(Clone, Debug)]
 pub struct Collector<'i> {
     identity: &'i Identity,
-    now: Timestamp,
+    dates: DateReader,
     header_lines: u16,
+    robots_tag: RobotsTag,
     meta_tags: u16,
     directives: Directives,
 }
 
+/// What becomes of `Robots-Tag` lines.
+#[derive(Clone, Copy, Debug)]
+enum RobotsTag {
+    PassOver,
+    Read { lines: u16 },
+}
+
 impl Collector<'_> {
+    /// Also heeds `Robots-Tag` lines, which no more than a draft knows yet (XR-007).
+    #[must_use]
+    pub fn with_robots_tag(mut self) -> Self {
+        self.robots_tag = RobotsTag::Read { lines: 0 };
+        self
+    }
+
+    /// Takes a date without a time of day so (AM-51).
+    #[must_use]
+    pub fn with_untimed_dates(mut self, untimed: UntimedDate) -> Self {
+        self.dates = self.dates.with_untimed(untimed);
+        self
+    }
+
+    /// Takes the value of one `Robots-Tag` field line, in the order of the response; passed over
+    /// without [`Collector::with_robots_tag`].
+    pub fn robots_tag_line(&mut self, value: &[u8]) {
+        let RobotsTag::Read { lines } = &mut self.robots_tag else { return };
+        *lines = lines.saturating_add(1);
+        let line = *lines;
+        robots_tag::read_line(value, self.identity, self.dates, |rule, token| {
+            self.directives.add(Directive {
+                rule,
+                source: Source::RobotsTag { line },
+                agent: token.map(|token| token.as_str().to_owned()),
+            });
+        });
+    }
+
     /// Takes the value of one `X-Robots-Tag` field line, in the order of the response.
     pub fn header_line(&mut self, value: &[u8]) {
         self.header_lines = self.header_lines.saturating_add(1);
         let line = self.header_lines;
-        header::read_line(value, self.identity, self.now, |rule, token| {
+        header::read_line(value, self.identity, self.dates, |rule, token| {
             self.directives.add(Directive {
                 rule,
                 source: Source::Header { line },
@@ -278,7 +334,7 @@ impl Collector<'_> {
         self.meta_tags = self.meta_tags.saturating_add(1);
         let name = agent.as_deref().unwrap_or("robots").to_ascii_lowercase();
         let source = Source::Meta { ordinal: self.meta_tags, name };
-        meta::read_content(content, self.now, |rule| {
+        meta::read_content(content, self.dates, |rule| {
             self.directives.add(Directive { rule, source: source.clone(), agent: agent.clone() });
         });
     }

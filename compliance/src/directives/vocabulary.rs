@@ -4,8 +4,7 @@
 use core::fmt;
 use core::mem::discriminant;
 
-use crate::Timestamp;
-use crate::dates::parse_date;
+use crate::{DateReader, Timestamp};
 
 /// One rule for a page, as it was understood.
 ///
@@ -170,7 +169,9 @@ impl Rule {
     pub fn from_stored(text: &str) -> Option<Self> {
         match text.split_once(':') {
             // What is stored has a four-digit year, so the present does not matter.
-            Some((name, value)) => Word::named(name)?.form.rule(value, Timestamp::EPOCH),
+            Some((name, value)) => {
+                Word::named(name)?.form.rule(value, DateReader::new(Timestamp::EPOCH))
+            }
             None => match Word::named(text)?.form {
                 Form::Flag([rule]) => Some(*rule),
                 Form::Flag(_) | Form::Number(_) | Form::Setting(_) | Form::Date(_) => None,
@@ -296,12 +297,12 @@ impl Form {
     }
 
     /// The rule that a value makes; none if the word takes no value or cannot read this one.
-    pub(super) fn rule(self, value: &str, now: Timestamp) -> Option<Rule> {
+    pub(super) fn rule(self, value: &str, dates: DateReader) -> Option<Rule> {
         match self {
             Self::Flag(_) => None,
             Self::Number(make) => Limit::parse(value).map(make),
             Self::Setting(make) => ImagePreview::from_name(value).map(make),
-            Self::Date(make) => parse_date(value, now).map(make),
+            Self::Date(make) => dates.read(value).map(|date| make(date.instant)),
         }
     }
 

@@ -13,7 +13,9 @@ use core::time::Duration;
 use url::Url;
 
 use super::record::{RobotsOutcome, Trouble};
-use crate::{Grounds, GroundsReason, Origin, Policy, RobotsNumbers, StatusEffect, Timestamp};
+use crate::{
+    Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Scheme, StatusEffect, Timestamp,
+};
 
 /// The fetch of one origin's robots.txt: follows redirects, across hosts too, and binds what it
 /// finds to the origin it started from (RT-021, RT-022, AM-1 to AM-4).
@@ -34,9 +36,21 @@ pub enum RobotsReply<'a> {
     /// wrong, time ran out, the answer was no HTTP, or its content coding could not be read
     /// (RT-028, AM-15, AM-21, AM-22). The text says what, for people.
     Failed(String),
+    /// What an FTP server said to an anonymous login and RETR (RT-004, AM-20). A connection that
+    /// failed is [`RobotsReply::Failed`].
+    Ftp(FtpReply<'a>),
     /// None, because the server had closed the connection that was kept open for it, see
     /// [`Answer::Unheard`](crate::Answer::Unheard): the same request is made once more.
     Unheard,
+}
+
+/// What an FTP server said.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FtpReply<'a> {
+    /// It sent the file.
+    File(Body<'a>),
+    /// It refused with this code, to whichever command.
+    Refused(u16),
 }
 
 /// The parts of a response that matter to robots.txt.
@@ -86,6 +100,7 @@ impl RobotsErrand {
         let response = match reply {
             RobotsReply::Failed(cause) => return unreachable(cause),
             RobotsReply::Unheard => return self.ask_again(now),
+            RobotsReply::Ftp(reply) => return of_ftp(reply, numbers),
             RobotsReply::Response(response) => response,
         };
         if StatusEffect::of(response.status) == StatusEffect::Redirect {
@@ -131,8 +146,12 @@ impl RobotsErrand {
         let Some(mut target) = target else {
             return unreachable("a redirect without a usable Location".into());
         };
-        if Origin::of(&target).is_err() {
-            return unreachable(format!("a redirect to {}", shown(&target)));
+        // AM-4: a redirect leads nowhere but to http and https.
+        match Origin::of(&target).map(|origin| origin.scheme()) {
+            Ok(Scheme::Http | Scheme::Https) => {}
+            Ok(Scheme::Ftp) | Err(_) => {
+                return unreachable(format!("a redirect to {}", shown(&target)));
+            }
         }
         target.set_fragment(None);
         if self.chain.contains(&target) {
@@ -158,13 +177,35 @@ fn shown(url: &Url) -> String {
 }
 
 fn received(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Step {
-    match response.body {
-        Body::Read(body) => Step::Done(file(body, response, numbers)),
-        // What the limit would have let in is all there (AM-16).
-        Body::Broken(body) if body.len() >= numbers.max_bytes => {
-            Step::Done(file(body, response, numbers))
+    match enough_of(response.body, numbers) {
+        Some(body) => Step::Done(file(body, response, numbers)),
+        None => unreachable("the answer broke off".into()),
+    }
+}
+
+/// What can be used of a body: all, or as much as the limit lets in (AM-16).
+fn enough_of<'a>(body: Body<'a>, numbers: &RobotsNumbers) -> Option<&'a [u8]> {
+    match body {
+        Body::Read(body) => Some(body),
+        Body::Broken(body) => (body.len() >= numbers.max_bytes).then_some(body),
+    }
+}
+
+/// AM-20: 550 is as a 404; any other refusal, such as to log in, may be passing.
+fn of_ftp(reply: FtpReply<'_>, numbers: &RobotsNumbers) -> Step {
+    let fresh_for = numbers.fresh;
+    match reply {
+        FtpReply::File(body) => match enough_of(body, numbers) {
+            Some(body) => {
+                let body = super::cut(body, numbers.max_bytes).to_owned();
+                Step::Done(RobotsOutcome::File { body, cause: "sent over FTP".into(), fresh_for })
+            }
+            None => unreachable("the transfer broke off".into()),
+        },
+        FtpReply::Refused(550) => {
+            Step::Done(RobotsOutcome::NoFile { cause: "FTP code 550".into(), fresh_for })
         }
-        Body::Broken(_) => unreachable("the answer broke off".into()),
+        FtpReply::Refused(code) => unreachable(format!("FTP code {code}")),
     }
 }
 
@@ -237,7 +278,11 @@ mod tests {
     }
 
     fn outcome(reply: RobotsResponse<'_>) -> &'static str {
-        match errand().reply(RobotsReply::Response(reply), &Policy::default(), NOW) {
+        outcome_of(RobotsReply::Response(reply))
+    }
+
+    fn outcome_of(reply: RobotsReply<'_>) -> &'static str {
+        match errand().reply(reply, &Policy::default(), NOW) {
             Step::Fetch(..) => "follow",
             Step::Done(RobotsOutcome::File { .. }) => "file",
             Step::Done(RobotsOutcome::NoFile { .. }) => "no file",
@@ -315,6 +360,26 @@ mod tests {
         assert_eq!(case(Body::Broken(b"user-agent: *\n")), "unreachable");
         assert_eq!(case(Body::Broken(&long)), "file");
         assert_eq!(case(Body::Broken(&long[1..])), "unreachable");
+    }
+
+    /// RT-004, AM-20: one line, one case.
+    #[test]
+    fn ftp() {
+        let long = vec![b'#'; 512_000];
+        let mut cases = vec![
+            (RobotsReply::Ftp(FtpReply::File(Body::Read(b"user-agent: *\n"))), "file"),
+            (RobotsReply::Ftp(FtpReply::File(Body::Read(b""))), "file"),
+            (RobotsReply::Ftp(FtpReply::File(Body::Broken(b"user-agent: *\n"))), "unreachable"),
+            (RobotsReply::Ftp(FtpReply::File(Body::Broken(&long))), "file"),
+            (RobotsReply::Ftp(FtpReply::Refused(550)), "no file"),
+            (RobotsReply::Failed("connection refused".into()), "unreachable"),
+        ];
+        let passing = (400..500).chain([0, 120, 226, 331, 500, 502, 530, 551, 553, 999]);
+        cases
+            .extend(passing.map(|code| (RobotsReply::Ftp(FtpReply::Refused(code)), "unreachable")));
+        for (reply, expect) in cases {
+            assert_eq!(outcome_of(reply.clone()), expect, "{reply:?}");
+        }
     }
 
     /// AM-12: one line, one case.

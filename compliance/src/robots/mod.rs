@@ -21,7 +21,7 @@ mod target;
 mod tests;
 mod text;
 
-pub use errand::{Body, RobotsErrand, RobotsReply, RobotsResponse, Step};
+pub use errand::{Body, FtpReply, RobotsErrand, RobotsReply, RobotsResponse, Step};
 pub use lines::{RuleKind, cut};
 pub use lint::{Finding, Findings, Lint, Severity, lint};
 pub use record::{

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::RobotsTxt;
-use crate::{GroundsReason, Policy, Preset, Timestamp};
+use crate::{Availability, GroundsReason, Policy, Preset, Timestamp};
 
 /// How an errand for a robots.txt ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -116,6 +116,8 @@ pub enum Standing<'a> {
     Rules(&'a RobotsTxt, Basis),
     /// Nothing is forbidden.
     NoRules(Basis),
+    /// Find out first whether the site is generally available (RT-027, AM-10).
+    Probe,
     /// Leave the origin alone until then.
     Stop {
         /// When robots.txt is tried again.
@@ -205,12 +207,12 @@ impl RobotsRecord {
         }
     }
 
-    /// What the record says at `now`. `last_served` is when the site last answered anything
-    /// without an error: the sign of a generally available site after 30 days (AM-10).
+    /// What the record says at `now`. The site's availability counts once robots.txt has failed
+    /// for 30 days (AM-10).
     pub fn standing(
         &self,
         policy: &Policy,
-        last_served: Option<Timestamp>,
+        availability: Availability,
         now: Timestamp,
     ) -> Standing<'_> {
         let due = self.next_refresh().is_none_or(|due| due <= now);
@@ -218,7 +220,7 @@ impl RobotsRecord {
             _ if due => Standing::Fetch,
             (None, None) => Standing::Fetch,
             (None, Some(copy)) => copy.standing(Basis::Fresh),
-            (Some(run), copy) => run.standing(copy.as_ref(), policy, last_served, now),
+            (Some(run), copy) => run.standing(copy.as_ref(), policy, availability, now),
         }
     }
 
@@ -254,7 +256,7 @@ impl FailingParts {
         &self,
         copy: Option<&'a GoodCopy>,
         policy: &Policy,
-        last_served: Option<Timestamp>,
+        availability: Availability,
         now: Timestamp,
     ) -> Standing<'a> {
         let numbers = &policy.robots;
@@ -269,7 +271,6 @@ impl FailingParts {
             return stop;
         }
         let in_reign = failing_for < numbers.last_good_for;
-        let available = last_served.is_some_and(|at| now.since(at) < numbers.retry_late);
         match (policy.preset, copy) {
             (Preset::Google | Preset::Courteous, Some(copy)) if in_reign => {
                 copy.standing(Basis::LastGood)
@@ -279,10 +280,14 @@ impl FailingParts {
                 copy.standing(Basis::LastGood)
             }
             (Preset::Rfc9309, None) if !in_reign => Standing::NoRules(Basis::LongGone),
-            (Preset::Google, Some(_) | None) | (Preset::Courteous, None)
-                if !in_reign && available =>
-            {
-                Standing::NoRules(Basis::LongGone)
+            (Preset::Google, Some(_) | None) | (Preset::Courteous, None) if !in_reign => {
+                match availability {
+                    Availability::Unknown => Standing::Probe,
+                    Availability::Available => Standing::NoRules(Basis::LongGone),
+                    Availability::Unavailable { until: next_probe } => {
+                        Standing::Stop { until: until.min(next_probe) }
+                    }
+                }
             }
             (Preset::Google | Preset::Courteous | Preset::Rfc9309, _) => stop,
         }
@@ -348,6 +353,7 @@ mod tests {
             Standing::NoRules(Basis::Fresh) => "none",
             Standing::NoRules(Basis::LastGood) => "last good none",
             Standing::NoRules(Basis::LongGone) => "free",
+            Standing::Probe => "probe",
             Standing::Stop { .. } => "stop",
         }
     }
@@ -357,58 +363,78 @@ mod tests {
         record: RobotsRecord,
         policy: &Policy,
         since_t0: u64,
-        served: bool,
+        site: &str,
     ) -> &'static str {
         let record = record.after(down("status 500"), policy, T0);
         let record = record.after(down("status 500"), policy, at(since_t0));
         let now = at(since_t0 + 1);
-        word(record.standing(policy, served.then_some(now), now))
+        let availability = match site {
+            "up" => Availability::Available,
+            "down" => Availability::Unavailable { until: at(since_t0 + HOUR) },
+            _ => Availability::Unknown,
+        };
+        word(record.standing(policy, availability, now))
     }
 
     #[test]
     fn knows_nothing_at_first_and_keeps_a_copy_while_it_is_fresh() {
         let policy = Policy::default();
-        assert_eq!(word(RobotsRecord::default().standing(&policy, None, T0)), "fetch");
+        assert_eq!(
+            word(RobotsRecord::default().standing(&policy, Availability::Unknown, T0)),
+            "fetch"
+        );
         for (outcome, fresh) in [(file(), "rules"), (no_file(), "none")] {
             let record = RobotsRecord::default().after(outcome, &policy, T0);
             for (secs, expect) in
                 [(0, fresh), (DAY - 1, fresh), (DAY, "fetch"), (40 * DAY, "fetch")]
             {
-                assert_eq!(word(record.standing(&policy, None, at(secs))), expect, "{secs}");
+                assert_eq!(
+                    word(record.standing(&policy, Availability::Unknown, at(secs))),
+                    expect,
+                    "{secs}"
+                );
             }
             assert_eq!(record.next_refresh(), Some(at(DAY)));
         }
     }
 
     /// RT-025 to RT-029, AM-6 to AM-10: stage by policy, with and without a copy.
-    /// One line, one case: policy, last good copy, seconds since the first failure, site up, answer.
+    /// One line, one case: policy, last good copy, seconds since the first failure, the site, answer.
     #[test]
     fn stages() {
-        let rows: &[(Preset, &str, u64, bool, &str)] = &[
-            (Preset::Google, "file", 0, false, "stop"),
-            (Preset::Google, "file", 12 * HOUR - 2, true, "stop"),
-            (Preset::Google, "file", 12 * HOUR, false, "last good"),
-            (Preset::Google, "none", 12 * HOUR, false, "last good none"),
-            (Preset::Google, "file", 30 * DAY - 2, false, "last good"),
-            (Preset::Google, "file", 30 * DAY, true, "free"),
-            (Preset::Google, "file", 30 * DAY, false, "stop"),
-            (Preset::Google, "never", 0, true, "stop"),
-            (Preset::Google, "never", 12 * HOUR, false, "free"),
-            (Preset::Google, "never", 30 * DAY, true, "free"),
-            (Preset::Google, "never", 30 * DAY, false, "stop"),
-            (Preset::Courteous, "file", 12 * HOUR - 2, true, "stop"),
-            (Preset::Courteous, "file", 12 * HOUR, true, "last good"),
-            (Preset::Courteous, "file", 60 * DAY, true, "last good"),
-            (Preset::Courteous, "never", 12 * HOUR, true, "stop"),
-            (Preset::Courteous, "never", 30 * DAY - 2, true, "stop"),
-            (Preset::Courteous, "never", 30 * DAY, true, "free"),
-            (Preset::Courteous, "never", 30 * DAY, false, "stop"),
-            (Preset::Rfc9309, "file", 12 * HOUR, true, "stop"),
-            (Preset::Rfc9309, "file", 30 * DAY, false, "last good"),
-            (Preset::Rfc9309, "never", 12 * HOUR, true, "stop"),
-            (Preset::Rfc9309, "never", 30 * DAY, false, "free"),
+        let rows: &[(Preset, &str, u64, &str, &str)] = &[
+            (Preset::Google, "file", 0, "down", "stop"),
+            (Preset::Google, "file", 12 * HOUR - 2, "up", "stop"),
+            (Preset::Google, "file", 12 * HOUR, "down", "last good"),
+            (Preset::Google, "none", 12 * HOUR, "down", "last good none"),
+            (Preset::Google, "file", 30 * DAY - 2, "down", "last good"),
+            (Preset::Google, "file", 30 * DAY, "up", "free"),
+            (Preset::Google, "file", 30 * DAY, "down", "stop"),
+            (Preset::Google, "never", 0, "up", "stop"),
+            (Preset::Google, "never", 12 * HOUR, "down", "free"),
+            (Preset::Google, "never", 30 * DAY, "up", "free"),
+            (Preset::Google, "never", 30 * DAY, "down", "stop"),
+            (Preset::Courteous, "file", 12 * HOUR - 2, "up", "stop"),
+            (Preset::Courteous, "file", 12 * HOUR, "up", "last good"),
+            (Preset::Courteous, "file", 60 * DAY, "up", "last good"),
+            (Preset::Courteous, "never", 12 * HOUR, "up", "stop"),
+            (Preset::Courteous, "never", 30 * DAY - 2, "up", "stop"),
+            (Preset::Courteous, "never", 30 * DAY, "up", "free"),
+            (Preset::Courteous, "never", 30 * DAY, "down", "stop"),
+            (Preset::Rfc9309, "file", 12 * HOUR, "up", "stop"),
+            (Preset::Rfc9309, "file", 30 * DAY, "down", "last good"),
+            (Preset::Rfc9309, "never", 12 * HOUR, "up", "stop"),
+            (Preset::Rfc9309, "never", 30 * DAY, "down", "free"),
+            (Preset::Google, "file", 30 * DAY, "unknown", "probe"),
+            (Preset::Google, "none", 31 * DAY, "unknown", "probe"),
+            (Preset::Google, "never", 30 * DAY, "unknown", "probe"),
+            (Preset::Google, "file", 30 * DAY - 2, "unknown", "last good"),
+            (Preset::Courteous, "never", 30 * DAY, "unknown", "probe"),
+            (Preset::Courteous, "never", 30 * DAY - 2, "unknown", "stop"),
+            (Preset::Courteous, "file", 60 * DAY, "unknown", "last good"),
+            (Preset::Rfc9309, "never", 30 * DAY, "unknown", "free"),
         ];
-        for (preset, copy, secs, served, expect) in rows {
+        for (preset, copy, secs, site, expect) in rows {
             let policy = Policy::new(*preset);
             let before = Timestamp::from_secs(T0.as_secs() - 86_400);
             let record = RobotsRecord::default();
@@ -417,8 +443,8 @@ mod tests {
                 "none" => record.after(no_file(), &policy, before),
                 _ => record,
             };
-            let got = failing_since(record, &policy, *secs, *served);
-            assert_eq!(got, *expect, "{preset} {copy} {secs} {served}");
+            let got = failing_since(record, &policy, *secs, site);
+            assert_eq!(got, *expect, "{preset} {copy} {secs} {site}");
         }
     }
 
@@ -468,7 +494,10 @@ mod tests {
             retry_after: Some(Duration::from_secs(DAY)),
         };
         let record = RobotsRecord::default().after(outcome, &policy, T0);
-        let Standing::Stop { until } = record.standing(&policy, None, at(HOUR)) else { panic!() };
+        let Standing::Stop { until } = record.standing(&policy, Availability::Unknown, at(HOUR))
+        else {
+            panic!()
+        };
         assert_eq!(until, at(12 * HOUR));
     }
 
@@ -478,7 +507,7 @@ mod tests {
         let policy = Policy::default();
         let record = RobotsRecord::default().after(down("status 500"), &policy, T0);
         let record = record.after(no_file(), &policy, at(HOUR));
-        assert_eq!(word(record.standing(&policy, None, at(HOUR))), "none");
+        assert_eq!(word(record.standing(&policy, Availability::Unknown, at(HOUR))), "none");
         assert_eq!(record.to_parts().failing, None);
     }
 

@@ -11,7 +11,7 @@ use super::groups::{GLOBAL, GroupReader, Groups, Naming, Span, name};
 use super::lines::{self, Field, Grammar, Line, RuleKind};
 use super::rules::{Question, Rule, Rules, Source, View};
 use super::target;
-use crate::{Preset, ProductToken};
+use crate::{CrawlerClass, Preset, ProductToken};
 
 /// Octets past which a body is not read whatever the caller's limit, so that places fit in 32 bits.
 const READABLE: usize = 64 << 20;
@@ -100,7 +100,8 @@ pub enum GroupUsed {
     Fallback(ProductToken),
     /// Those for everyone, for none names a token of ours.
     Star,
-    /// None: there is no such group, or the URL is a robots.txt, which no rule binds.
+    /// None: there is no such group, the URL is a robots.txt, which no rule binds, or the crawler
+    /// is of a class that none binds.
     None,
 }
 
@@ -136,10 +137,7 @@ impl RobotsTxt {
         if target::is_robots_txt(url) {
             return RobotsVerdict { access: Access::Allow, rule: None, group: GroupUsed::None };
         }
-        let groups = match preset {
-            Preset::Courteous | Preset::Google => &self.google,
-            Preset::Rfc9309 => &self.rfc,
-        };
+        let groups = self.groups(preset);
         let (namings, group) = self.select(groups, tokens);
         let as_google = |view| {
             let path = target::as_given(url.as_str().as_bytes());
@@ -166,6 +164,38 @@ impl RobotsTxt {
             access: access(rule),
             rule: rule.and_then(|rule| self.matched(rule)),
             group,
+        }
+    }
+
+    /// Whether `url` may be accessed by a crawler of a class: a special-case crawler obeys only
+    /// groups that name it, and robots.txt is not for those that act for a user or for users'
+    /// safety (RT-002, UA-003, UA-004).
+    pub fn verdict_as(
+        &self,
+        class: CrawlerClass,
+        preset: Preset,
+        tokens: &[ProductToken],
+        url: &Url,
+    ) -> RobotsVerdict {
+        let is_bound = match class {
+            CrawlerClass::Search => true,
+            CrawlerClass::SpecialCase => {
+                let groups = self.groups(preset);
+                tokens.iter().any(|token| !groups.named(token.as_str(), &self.text).is_empty())
+            }
+            CrawlerClass::UserTriggered | CrawlerClass::Safety => false,
+        };
+        if is_bound {
+            self.verdict(preset, tokens, url)
+        } else {
+            RobotsVerdict { access: Access::Allow, rule: None, group: GroupUsed::None }
+        }
+    }
+
+    fn groups(&self, preset: Preset) -> &Groups {
+        match preset {
+            Preset::Courteous | Preset::Google => &self.google,
+            Preset::Rfc9309 => &self.rfc,
         }
     }
 

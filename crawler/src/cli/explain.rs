@@ -142,6 +142,9 @@ impl Words {
             Verdict::FetchRobots(_, grounds) => {
                 Self::grounds("fetch-robots", "not known before robots.txt is fetched", grounds)
             }
+            Verdict::Probe(grounds) => {
+                Self::grounds("probe", "not known before the site is probed", grounds)
+            }
             Verdict::Wait { until, cause } => Self {
                 decision: "wait",
                 word: "must wait",

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
-use comity_compliance::{Facts, Grounds, Scope, Site, SitePace, Timestamp};
+use comity_compliance::{Ended, Facts, Grounds, GroundsReason, Scope, Site, SitePace, Timestamp};
 use comity_storage::{Found, Outcome, Plan, Stats, Store, StoreError, Via};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -457,9 +457,10 @@ impl<S, T: Transport> Context<S, T> {
         turn: &mut Turn,
         deadline: Timestamp,
     ) -> Option<Result<Reply, FetchError>> {
+        let reason = grounds.reason();
         let address = match self.transport.address_of(grounds.url()).await {
             Ok(address) => address,
-            Err(error) => return Some(self.noted(Err(error), turn)),
+            Err(error) => return Some(self.noted(Err(error), reason, self.clock.now(), turn)),
         };
         if let Ok(site) = Site::of(grounds.url()) {
             self.ceilings.pass(&site, address).await;
@@ -467,18 +468,27 @@ impl<S, T: Transport> Context<S, T> {
         if self.clock.now().after(self.longest_request) >= deadline {
             return None;
         }
+        let asked_at = self.clock.now();
         let fetched = self.transport.fetch(grounds, terms).await;
-        Some(self.noted(fetched, turn))
+        Some(self.noted(fetched, reason, asked_at, turn))
     }
 
     fn noted(
         &self,
         fetched: Result<Reply, FetchError>,
+        reason: GroundsReason,
+        asked_at: Timestamp,
         turn: &mut Turn,
     ) -> Result<Reply, FetchError> {
         let now = self.clock.now();
-        let ended_at = fetched.as_ref().map_or(now, |reply| reply.head_at);
-        turn.request_ended(reply::answer(&fetched, now), &self.settings.policy, ended_at);
+        let head_at = fetched.as_ref().ok().map(|reply| reply.head_at);
+        let ended = Ended {
+            reason,
+            answer: reply::answer(&fetched, now),
+            first_byte: head_at.map(|at| at.since(asked_at)),
+            at: head_at.unwrap_or(now),
+        };
+        turn.request_ended(ended, &self.settings.policy);
         fetched
     }
 }

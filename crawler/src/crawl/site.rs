@@ -102,6 +102,13 @@ impl<S: Store, T: Transport> Worker<S, T> {
                         return Ok(Next::NotBefore(again_at));
                     }
                 }
+                Verdict::Probe(grounds) => {
+                    let (terms, mut turn) = (context.robots_terms.clone(), turn);
+                    let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
+                    if asked.is_none() {
+                        return Ok(Next::NotBefore(Timestamp::EPOCH));
+                    }
+                }
                 Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
             }
         }

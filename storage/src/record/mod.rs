@@ -81,7 +81,9 @@ fn cut(mut text: String, max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use comity_compliance::{Hold, SitePace, Timestamp, WaitCause};
+    use comity_compliance::{
+        DayTally, Health, Hold, LastAnswers, Probe, Sign, SitePace, Tally, Timestamp, WaitCause,
+    };
     use url::Url;
 
     use std::time::Duration;
@@ -131,6 +133,28 @@ mod tests {
         assert!(matches!(record.last, Some((_, Outcome::Failed { .. }))));
     }
 
+    fn health() -> Health {
+        Health {
+            answers: LastAnswers { bad: u128::MAX, count: 100 },
+            rate_permille: Some(999),
+            first_byte: Some(Duration::from_millis(250)),
+            day: DayTally { eighth: 166_000, counts: [Tally { good: 7, bad: u16::MAX }; 8] },
+            probe: Some(Probe { at: Timestamp::from_millis(9), sign: Sign::Bad }),
+        }
+    }
+
+    /// Builds before the pace followed a site's answers wrote no more than this.
+    #[test]
+    fn a_site_row_of_an_earlier_build() {
+        let pace = SitePace { failures: 5, ..SitePace::default() };
+        let mut row = SiteRow::new("example.com");
+        row.set_pace(&pace);
+        let bytes = encode(&row).unwrap();
+        // An empty health: three numbers, two options, the day and its counts, and the probe.
+        let earlier = &bytes[..bytes.len() - (2 + 2 + 1 + 16 + 1)];
+        assert_eq!(decode::<SiteRow>(earlier, "site").unwrap().pace(), pace);
+    }
+
     #[test]
     fn site_there_and_back() {
         for cause in WaitCause::ALL {
@@ -140,6 +164,7 @@ mod tests {
                 failures: 5,
                 last_served: None,
                 crawl_delay: Some(Duration::from_millis(1500)),
+                health: health(),
             };
             let mut row = SiteRow::new("example.com");
             row.set_pace(&pace);

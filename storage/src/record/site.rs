@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts};
-use comity_compliance::{Hold, Origin, SitePace, Timestamp, WaitCause};
-use serde::{Deserialize, Serialize};
+use comity_compliance::{
+    DayTally, Health, Hold, LastAnswers, Origin, Probe, Sign, SitePace, Tally, Timestamp, WaitCause,
+};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cut_text;
 
@@ -26,6 +28,57 @@ struct PaceRow {
     last_served: Option<i64>,
     /// Milliseconds.
     crawl_delay: Option<u64>,
+    /// Last of all: a row of an earlier build ends before it.
+    #[serde(deserialize_with = "if_there")]
+    health: HealthRow,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+struct HealthRow {
+    bad_answers: u128,
+    answers: u8,
+    rate_permille: Option<u16>,
+    /// Milliseconds.
+    first_byte: Option<u64>,
+    day_eighth: i64,
+    /// Good and bad.
+    day: [(u16, u16); 8],
+    /// When, and whether it was answered well.
+    probe: Option<(i64, bool)>,
+}
+
+/// What cannot be read is learnt anew, beginning gently.
+fn if_there<'de, D: Deserializer<'de>>(row: D) -> Result<HealthRow, D::Error> {
+    Ok(HealthRow::deserialize(row).unwrap_or_default())
+}
+
+impl HealthRow {
+    fn new(health: &Health) -> Self {
+        Self {
+            bad_answers: health.answers.bad,
+            answers: health.answers.count,
+            rate_permille: health.rate_permille,
+            first_byte: health.first_byte.and_then(|time| time.as_millis().try_into().ok()),
+            day_eighth: health.day.eighth,
+            day: health.day.counts.map(|tally| (tally.good, tally.bad)),
+            probe: health.probe.map(|probe| (probe.at.as_millis(), probe.sign == Sign::Good)),
+        }
+    }
+
+    fn health(&self) -> Health {
+        let sign = |good: bool| if good { Sign::Good } else { Sign::Bad };
+        let probe = |(at, good)| Probe { at: Timestamp::from_millis(at), sign: sign(good) };
+        Health {
+            answers: LastAnswers { bad: self.bad_answers, count: self.answers },
+            rate_permille: self.rate_permille,
+            first_byte: self.first_byte.map(Duration::from_millis),
+            day: DayTally {
+                eighth: self.day_eighth,
+                counts: self.day.map(|(good, bad)| Tally { good, bad }),
+            },
+            probe: self.probe.map(probe),
+        }
+    }
 }
 
 impl SiteRow {
@@ -40,6 +93,7 @@ impl SiteRow {
             failures: pace.failures,
             last_served: pace.last_served.map(Timestamp::as_millis),
             crawl_delay: pace.crawl_delay.and_then(|delay| delay.as_millis().try_into().ok()),
+            health: HealthRow::new(&pace.health),
         };
     }
 
@@ -54,6 +108,7 @@ impl SiteRow {
             failures: self.pace.failures,
             last_served: self.pace.last_served.map(Timestamp::from_millis),
             crawl_delay: self.pace.crawl_delay.map(Duration::from_millis),
+            health: self.pace.health.health(),
         }
     }
 }

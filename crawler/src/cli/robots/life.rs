@@ -9,8 +9,8 @@ use comity_compliance::robots::{
     Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Standing, Step,
 };
 use comity_compliance::{
-    Answer, Facts, Identity, Origin, Policy, Scope, ScopeKind, Site, SitePace, Timestamp, Verdict,
-    decide, parse_retry_after,
+    Answer, Ended, Facts, GroundsReason, Identity, Origin, Policy, Scope, ScopeKind, Site,
+    SitePace, Timestamp, Verdict, decide, parse_retry_after,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
         identity,
         first: Origin::of(&base)?,
         lives: HashMap::new(),
-        served: HashMap::new(),
+        sites: HashMap::new(),
     };
     events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
     let mut asked: Vec<(usize, &Ask)> = ask.iter().enumerate().collect();
@@ -93,8 +93,8 @@ struct Lives {
     /// Whose robots.txt is meant where nothing is said.
     first: Origin,
     lives: HashMap<Origin, Life>,
-    /// When each site last answered without an error: the sign of a generally available one.
-    served: HashMap<Site, Timestamp>,
+    /// How each site answered: whether it is generally available hangs on that.
+    sites: HashMap<Site, SitePace>,
 }
 
 /// One origin's record while it is told what happened.
@@ -114,16 +114,17 @@ impl Lives {
         let url = url.unwrap_or_else(|| self.first.robots_url());
         let header = |name| joined(&event.headers, name);
         let retry_after = header("retry-after").and_then(|text| parse_retry_after(&text, now));
-        let of_status = |status| Answer::of(status, retry_after) == Answer::Served;
-        if event.error.is_none() && event.status.is_some_and(of_status) {
-            self.served.insert(Site::of(&url)?, now);
-        }
+        let answer = match (event.status, &event.error) {
+            (Some(status), None) => Answer::of(status, retry_after),
+            (Some(_) | None, _) => Answer::Unanswered,
+        };
         let under_way = self.lives.iter().find(|(_, life)| life.errand.is_some());
         let origin = match under_way {
             Some((origin, _)) => origin.clone(),
             None => Origin::of(&url)?,
         };
         let is_page = under_way.is_none() && url.path() != "/robots.txt";
+        self.note(&url, &origin, is_page, answer, now)?;
         let body = json_lines::octets(event.body, event.body_b64.as_deref())?.unwrap_or_default();
         let location = event.location.or_else(|| header("location"));
         let (cache_control, age) = (header("cache-control").unwrap_or_default(), header("age"));
@@ -146,13 +147,42 @@ impl Lives {
         Ok(life.record.next_refresh())
     }
 
+    /// What a site's answer tells of its health. A page that is asked for while a probe is due is
+    /// that probe (AM-10).
+    fn note(
+        &mut self,
+        url: &Url,
+        origin: &Origin,
+        is_page: bool,
+        answer: Answer,
+        at: Timestamp,
+    ) -> anyhow::Result<()> {
+        let availability = self.pace(url).availability(&self.policy, at);
+        let record = self.lives.get(origin).map(|life| &life.record);
+        let standing = record.map(|record| record.standing(&self.policy, availability, at));
+        let reason = match standing {
+            _ if !is_page => GroundsReason::RobotsFile,
+            Some(Standing::Probe) => GroundsReason::AvailabilityProbe,
+            Some(_) | None => GroundsReason::RobotsNoRule,
+        };
+        let pace = self.sites.entry(Site::of(url)?).or_default();
+        pace.request_ended(Ended { at, answer, reason, first_byte: None }, &self.policy);
+        Ok(())
+    }
+
+    /// A site's health without its politeness: these answers are about robots.txt.
+    fn pace(&self, url: &Url) -> SitePace {
+        let known = Site::of(url).ok().and_then(|site| self.sites.get(&site));
+        known.map_or_else(SitePace::default, without_politeness)
+    }
+
     /// The verdict on a URL. A refresh that is due is taken to bring what the last one brought.
     fn ask(&self, url: &Url, now: Timestamp) -> Value {
-        let last_served = Site::of(url).ok().and_then(|site| self.served.get(&site).copied());
-        let pace = SitePace { last_served, ..SitePace::default() };
+        let pace = self.pace(url);
         let life = Origin::of(url).ok().and_then(|origin| self.lives.get(&origin));
         let record = life.map(|life| life.record.clone()).unwrap_or_default();
-        let due = matches!(record.standing(&self.policy, last_served, now), Standing::Fetch);
+        let availability = pace.availability(&self.policy, now);
+        let due = matches!(record.standing(&self.policy, availability, now), Standing::Fetch);
         let record = match life.and_then(|life| life.last_outcome.clone()) {
             Some(outcome) if due => record.after(outcome, &self.policy, now),
             Some(_) | None => record,
@@ -173,6 +203,11 @@ impl Life {
             }
         }
     }
+}
+
+/// What is known of a site's health, and nothing that it must be waited for.
+pub(super) fn without_politeness(pace: &SitePace) -> SitePace {
+    SitePace { last_served: pace.last_served, health: pace.health.clone(), ..SitePace::default() }
 }
 
 /// What the rules alone say: any URL is in scope.
@@ -197,6 +232,9 @@ pub(super) fn verdict_json(verdict: &Verdict) -> Value {
             "rule": grounds.evidence().map(ToString::to_string),
         }),
         Verdict::FetchRobots(..) => json!({ "allowed": false, "reason": "robots-not-fetched" }),
+        Verdict::Probe(grounds) => {
+            json!({ "allowed": false, "reason": grounds.reason().code() })
+        }
         Verdict::Wait { until, cause } => {
             json!({ "allowed": false, "reason": cause.code(), "until_s": seconds(*until) })
         }

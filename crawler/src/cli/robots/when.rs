@@ -13,7 +13,7 @@ use super::super::args::WhenArgs;
 use super::super::terminal::{Terminal, Tone, duration};
 use super::super::words::moment;
 use super::super::{Exit, Usage, data_dir, json_lines, open};
-use super::life::{self, judge, verdict_json};
+use super::life::{self, judge, verdict_json, without_politeness};
 use crate::clock::Clock;
 use crate::settings::Settings;
 use crate::urls;
@@ -33,8 +33,7 @@ pub(super) async fn run(args: WhenArgs, config: Option<&Path>) -> anyhow::Result
     let known = store.robots(&origin).await;
     let site = store.site(&Site::of(&url).map_err(|e| Usage(e.to_string()))?).await;
     store.close().await?;
-    let last_served = site?.and_then(|site| site.pace.last_served);
-    let pace = SitePace { last_served, ..SitePace::default() };
+    let pace = site?.map_or_else(SitePace::default, |site| without_politeness(&site.pace));
     let record = known?.unwrap_or_default();
     let when = When { url, origin, record, pace, settings, at };
     let terminal = Terminal::new();
@@ -50,7 +49,7 @@ struct When {
     url: Url,
     origin: Origin,
     record: RobotsRecord,
-    /// Only when the site served last: this is about robots.txt, not about politeness.
+    /// Only the site's health: this is about robots.txt, not about politeness.
     pace: SitePace,
     settings: Settings,
     at: Timestamp,
@@ -58,7 +57,8 @@ struct When {
 
 impl When {
     fn stage(&self) -> &'static str {
-        stage(self.record.standing(&self.settings.policy, self.pace.last_served, self.at))
+        let policy = &self.settings.policy;
+        stage(self.record.standing(policy, self.pace.availability(policy, self.at), self.at))
     }
 
     fn verdict(&self) -> Value {
@@ -67,7 +67,7 @@ impl When {
     }
 
     fn ladder(&self) -> Vec<(Timestamp, &'static str)> {
-        ladder(&self.record, &self.settings.policy, self.pace.last_served, self.at)
+        ladder(&self.record, &self.settings.policy, &self.pace, self.at)
     }
 
     fn as_json(&self) -> Value {
@@ -148,6 +148,7 @@ fn stage(standing: Standing<'_>) -> &'static str {
         Standing::Rules(_, Basis::LastGood | Basis::LongGone) => "the last good copy decides",
         Standing::NoRules(Basis::LastGood) => "the last good answer decides: nothing is forbidden",
         Standing::NoRules(Basis::LongGone) => "gone for so long that nothing is forbidden",
+        Standing::Probe => "a probe tells whether the site is up at all",
         Standing::Stop { .. } => "full stop: nothing of the site is fetched",
     }
 }
@@ -156,7 +157,7 @@ fn stage(standing: Standing<'_>) -> &'static str {
 fn ladder(
     record: &RobotsRecord,
     policy: &Policy,
-    last_served: Option<Timestamp>,
+    pace: &SitePace,
     at: Timestamp,
 ) -> Vec<(Timestamp, &'static str)> {
     let first_try = record.next_refresh().map_or(at, |next| next.max(at));
@@ -172,7 +173,7 @@ fn ladder(
             retry_after: None,
         };
         record = record.after(failed, policy, time);
-        let stage = stage(record.standing(policy, last_served, time));
+        let stage = stage(record.standing(policy, pace.availability(policy, time), time));
         if stages.last().is_none_or(|(_, last)| *last != stage) {
             stages.push((time, stage));
         }
