@@ -20,21 +20,13 @@ const FAMILIES: &[&str] = &["RT", "RM", "XR", "SN", "RL", "UA", "WB", "AM"];
 /// Requirements without a test, and why. One that has a test must not stand here.
 const WITHOUT: &[(&str, &str)] = &[
     ("RT-002", "every crawl is automated; no other class is built"),
-    ("RM-002", "every crawl is a search crawler's; no other class is built"),
-    ("XR-007", "a draft: optional, off, not built"),
     ("SN-004", "nothing is rendered; AM-58 shows the union of two readings"),
     ("RL-004", "advice; how often a page is fetched again belongs to the crawler"),
     ("RL-005", "advice to site owners"),
-    ("UA-001", "the table of Google's crawlers is not built"),
-    ("UA-003", "the table of Google's crawlers is not built"),
-    ("UA-004", "the table of Google's crawlers is not built"),
     ("WB-001", "a draft: optional, off, not built"),
     ("WB-002", "a draft: optional, off, not built"),
-    ("AM-20", "FTP is optional and not built"),
     ("AM-39", "sitemaps belong to the crawler, which does not read them yet"),
     ("AM-55", "by construction: an errand's reply has no place for X-Robots-Tag"),
-    ("AM-64", "belongs to the crawler, which fetches a page once"),
-    ("AM-66", "not built: each failure doubles the interval instead"),
     ("AM-67", "no verdict on soft 404s is made"),
 ];
 

@@ -207,7 +207,7 @@ impl Life {
 
 /// What is known of a site's health, and nothing that it must be waited for.
 pub(super) fn without_politeness(pace: &SitePace) -> SitePace {
-    SitePace { last_served: pace.last_served, health: pace.health.clone(), ..SitePace::default() }
+    SitePace { last_served: pace.last_served, health: pace.health, ..SitePace::default() }
 }
 
 /// What the rules alone say: any URL is in scope.
