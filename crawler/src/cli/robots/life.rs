@@ -10,7 +10,7 @@ use comity_compliance::robots::{
 };
 use comity_compliance::{
     Answer, Ended, Facts, GroundsReason, Identity, Origin, Policy, Scope, ScopeKind, Site,
-    SitePace, Timestamp, Verdict, decide, parse_retry_after,
+    SitePace, Timestamp, Verdict, WaitCause, decide, parse_retry_after,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -147,8 +147,8 @@ impl Lives {
         Ok(life.record.next_refresh())
     }
 
-    /// What a site's answer tells of its health. A page that is asked for while a probe is due is
-    /// that probe (AM-10).
+    /// What a site's answer tells of its health. A page that is asked for when robots.txt has
+    /// failed for 30 days is the probe (AM-10).
     fn note(
         &mut self,
         url: &Url,
@@ -157,13 +157,13 @@ impl Lives {
         answer: Answer,
         at: Timestamp,
     ) -> anyhow::Result<()> {
-        let availability = self.pace(url).availability(&self.policy, at);
-        let record = self.lives.get(origin).map(|life| &life.record);
-        let standing = record.map(|record| record.standing(&self.policy, availability, at));
-        let reason = match standing {
-            _ if !is_page => GroundsReason::RobotsFile,
-            Some(Standing::Probe) => GroundsReason::AvailabilityProbe,
-            Some(_) | None => GroundsReason::RobotsNoRule,
+        let failing = self.lives.get(origin).and_then(|life| life.record.failing());
+        let numbers = &self.policy.robots;
+        let is_late = failing.is_some_and(|run| at.since(run.since) >= numbers.last_good_for);
+        let reason = match (is_page, is_late) {
+            (false, _) => GroundsReason::RobotsFile,
+            (true, true) => GroundsReason::AvailabilityProbe,
+            (true, false) => GroundsReason::RobotsNoRule,
         };
         let pace = self.sites.entry(Site::of(url)?).or_default();
         pace.request_ended(Ended { at, answer, reason, first_byte: None }, &self.policy);
@@ -232,8 +232,9 @@ pub(super) fn verdict_json(verdict: &Verdict) -> Value {
             "rule": grounds.evidence().map(ToString::to_string),
         }),
         Verdict::FetchRobots(..) => json!({ "allowed": false, "reason": "robots-not-fetched" }),
-        Verdict::Probe(grounds) => {
-            json!({ "allowed": false, "reason": grounds.reason().code() })
+        // Nobody makes the probe here, so nothing speaks for the site.
+        Verdict::Probe(_) => {
+            json!({ "allowed": false, "reason": WaitCause::RobotsUnreachable.code() })
         }
         Verdict::Wait { until, cause } => {
             json!({ "allowed": false, "reason": cause.code(), "until_s": seconds(*until) })
