@@ -7,7 +7,8 @@ const LINE_OCTETS: usize = 16_663;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Spellings that Google's parser takes for each field, as prefixes of the key (RT-051, AM-23, AM-25).
+/// Spellings that Google's parser takes for each field, as prefixes of the key, the right one
+/// first (RT-051, AM-23, AM-25).
 const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent"];
 const ALLOW: &[&str] = &["allow"];
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
@@ -123,25 +124,19 @@ fn strip(mut text: &[u8]) -> &[u8] {
 
 fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
     let (key, value, separator) = key_and_value(line)?;
-    let begins = |names: &[&str]| names.iter().any(|name| has_prefix(key, name));
-    let (name, field) = if begins(USER_AGENT) {
-        ("user-agent", Field::UserAgent(value))
-    } else if begins(ALLOW) {
-        ("allow", Field::Rule(RuleKind::Allow, value))
-    } else if begins(DISALLOW) {
-        ("disallow", Field::Rule(RuleKind::Disallow, value))
-    } else if begins(SITEMAP) {
-        ("sitemap", Field::Sitemap(value))
-    } else if key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes()) {
-        (CRAWL_DELAY, Field::CrawlDelay(value))
-    } else {
-        return None;
+    let (spellings, field) = match key.first()?.to_ascii_lowercase() {
+        b'u' => (USER_AGENT, Field::UserAgent(value)),
+        b'a' => (ALLOW, Field::Rule(RuleKind::Allow, value)),
+        b'd' => (DISALLOW, Field::Rule(RuleKind::Disallow, value)),
+        b's' => (SITEMAP, Field::Sitemap(value)),
+        _ => {
+            let delays = key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
+            return delays.then_some((Field::CrawlDelay(value), separator.grammar()));
+        }
     };
-    let exact = key.eq_ignore_ascii_case(name.as_bytes());
-    let grammar = match separator {
-        Separator::Colon if exact => Grammar::Rfc,
-        Separator::Colon | Separator::Blank => Grammar::GoogleOnly,
-    };
+    let spelling = spellings.iter().position(|name| has_prefix(key, name))?;
+    let exact = spelling == 0 && spellings.first().is_some_and(|name| name.len() == key.len());
+    let grammar = if exact { separator.grammar() } else { Grammar::GoogleOnly };
     Some((field, grammar))
 }
 
@@ -152,6 +147,16 @@ fn has_prefix(key: &[u8], name: &str) -> bool {
 enum Separator {
     Colon,
     Blank,
+}
+
+impl Separator {
+    /// Who takes a line for what it is whose field has its right name.
+    fn grammar(&self) -> Grammar {
+        match self {
+            Self::Colon => Grammar::Rfc,
+            Self::Blank => Grammar::GoogleOnly,
+        }
+    }
 }
 
 /// Parts a line at its first colon, or, where it has none, between exactly two words (AM-24).

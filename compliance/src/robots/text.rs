@@ -19,7 +19,7 @@ const READABLE: usize = 64 << 20;
 /// A robots.txt, parsed once and matched many times.
 ///
 /// It holds its rules, names and sitemaps and not the body: about one and a half times the body's
-/// size for a usual file, at most seven times for one that is made for it.
+/// size for a usual file, three times for one that is made for it.
 ///
 /// ```
 /// use comity_compliance::robots::{Access, RobotsTxt};
