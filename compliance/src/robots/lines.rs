@@ -1,6 +1,6 @@
 //! From bytes to lines, and from a line to the field that it sets.
 
-use memchr::{memchr, memchr2, memchr2_iter, memrchr2};
+use memchr::{memchr, memchr2, memrchr2};
 
 /// Octets of a line that are kept; the rest up to the line end is dropped (RT-052).
 const LINE_OCTETS: usize = 16_663;
@@ -81,19 +81,24 @@ fn without_bom(body: &[u8]) -> &[u8] {
 
 /// LF, CR and CRLF end a line (RT-040); what follows the last end is a line too.
 fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut start = 0;
-    let ends = memchr2_iter(b'\n', b'\r', body).map(Some);
-    ends.chain([None]).filter_map(move |end| {
-        let Some(end) = end else {
-            return body.get(start..);
-        };
-        let second_half = end == start
-            && end > 0
-            && body.get(end) == Some(&b'\n')
-            && body.get(end - 1) == Some(&b'\r');
-        let line = body.get(start..end);
-        start = end + 1;
-        if second_half { None } else { line }
+    let mut rest = Some(body);
+    let mut after_cr = false;
+    core::iter::from_fn(move || {
+        loop {
+            let text = rest?;
+            let end = memchr2(b'\n', b'\r', text);
+            let Some((line, [end, after @ ..])) = end.and_then(|at| text.split_at_checked(at))
+            else {
+                rest = None;
+                return Some(text);
+            };
+            let second_half = after_cr && line.is_empty() && *end == b'\n';
+            after_cr = *end == b'\r';
+            rest = Some(after);
+            if !second_half {
+                return Some(line);
+            }
+        }
     })
 }
 
@@ -123,6 +128,9 @@ fn strip(mut text: &[u8]) -> &[u8] {
 }
 
 fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
+    if let Some((kind, value)) = plain_rule(line) {
+        return Some((Field::Rule(kind, strip(value)), Grammar::Rfc));
+    }
     let (key, value, separator) = key_and_value(line)?;
     let (spellings, field) = match key.first()?.to_ascii_lowercase() {
         b'u' => (USER_AGENT, Field::UserAgent(value)),
@@ -138,6 +146,17 @@ fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
     let exact = spelling == 0 && spellings.first().is_some_and(|name| name.len() == key.len());
     let grammar = if exact { separator.grammar() } else { Grammar::GoogleOnly };
     Some((field, grammar))
+}
+
+/// What nearly every line is, told without a search.
+fn plain_rule(line: &[u8]) -> Option<(RuleKind, &[u8])> {
+    let after = |name: &[u8]| {
+        let (start, rest) = line.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name).then_some(rest)
+    };
+    after(b"disallow:")
+        .map(|value| (RuleKind::Disallow, value))
+        .or_else(|| after(b"allow:").map(|value| (RuleKind::Allow, value)))
 }
 
 fn has_prefix(key: &[u8], name: &str) -> bool {

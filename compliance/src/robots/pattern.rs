@@ -99,19 +99,21 @@ pub(super) struct Look {
     pub(super) kinds: u32,
     /// Whether, as a pattern, it is in both forms already, judged by octets that never change.
     pub(super) has_one_form: bool,
+    pub(super) has_star: bool,
 }
 
 /// Looks at each octet once.
 pub(super) fn look(text: &[u8]) -> Look {
     let of = |octet: &u8| OCTETS.get(usize::from(*octet)).copied();
     let seen = text.iter().filter_map(of).fold(0, |seen, octet| seen | octet);
-    Look { kinds: seen & KINDS, has_one_form: seen & MAY_CHANGE == 0 }
+    Look { kinds: seen & KINDS, has_one_form: seen & MAY_CHANGE == 0, has_star: seen & STAR != 0 }
 }
 
 /// The bits that stand for kinds of octets; those below are free for other marks.
 pub(super) const KINDS: u32 = !0 << 5;
 
 const MAY_CHANGE: u32 = 1;
+const STAR: u32 = 1 << 1;
 
 /// For each octet the bit of its kind, and whether a form may change it.
 const OCTETS: [u32; 256] = {
@@ -129,8 +131,12 @@ const OCTETS: [u32; 256] = {
             other @ b'a'..=b'z' => letter(other),
             _ => 1 << 31,
         };
-        let change = if never_changes(octet) || octet == b'*' { 0 } else { MAY_CHANGE };
-        octets[octet as usize] = kind | change;
+        let other = match octet {
+            b'*' => STAR,
+            _ if never_changes(octet) => 0,
+            _ => MAY_CHANGE,
+        };
+        octets[octet as usize] = kind | other;
         if octet == u8::MAX {
             break octets;
         }

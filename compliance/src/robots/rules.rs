@@ -19,6 +19,9 @@ use super::pattern::{self, Ending};
 
 const NO_PARENT: u32 = u32::MAX;
 
+/// A usual rule's line has about so many octets.
+const OCTETS_OF_RULE: usize = 24;
+
 /// What a rule's entry is; several may hold.
 mod mark {
     /// RFC 9309's form differs from Google's, which is the one that is kept.
@@ -144,6 +147,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// No rules yet, and room for those of a usual file of this size.
+    pub(super) fn for_octets(octets: usize) -> Self {
+        Self { rules: Vec::with_capacity(octets / OCTETS_OF_RULE), ..Self::default() }
+    }
+
     /// Opens a block; rules are added to the last.
     pub(super) fn open_block(&mut self) {
         self.blocks.push(index(self.rules.len()));
@@ -181,12 +189,12 @@ impl Rules {
 
     /// Sorts each block and chains its heads.
     pub(super) fn finish(&mut self, text: &[u8]) {
-        let mut keyed = Vec::new();
+        let (mut keyed, mut sorted) = (Vec::new(), Vec::new());
         for block in 0..index(self.blocks.len()) {
             let range = self.range(block);
             let first = index(range.start);
             let rules = self.rules.get_mut(range).unwrap_or_default();
-            sort(rules, &mut keyed, text);
+            sort(rules, &mut keyed, &mut sorted, text);
             chain(rules, first, text);
         }
         self.rules.shrink_to_fit();
@@ -279,7 +287,8 @@ impl Form {
         let look = pattern::look(written);
         if look.has_one_form {
             let span = Span::append(text, |text| text.extend_from_slice(written));
-            return Self { span, head_len: head_len(written), kinds: look.kinds, marks: 0 };
+            let head_len = if look.has_star { head_len(written) } else { span.len };
+            return Self { span, head_len, kinds: look.kinds, marks: 0 };
         }
         let span = Span::append(text, |text| pattern::escape(written, text));
         let mut normal = Vec::with_capacity(usize::from(span.len) * 2);
@@ -317,29 +326,36 @@ impl<'a> Question<'a> {
     }
 }
 
+/// A rule's place in its block, by the first octets of its head.
+type Keyed = (u128, u32);
+
 /// Sorts rules by head, and the one that decides last, so that a chain meets it first.
 ///
-/// Most heads differ in their first octets, which therefore go along as a number.
-fn sort(rules: &mut [Rule], keyed: &mut Vec<(u64, Rule)>, text: &[u8]) {
+/// Most heads differ in their first octets, so those are compared, as numbers, and little is moved.
+fn sort(rules: &mut [Rule], keyed: &mut Vec<Keyed>, sorted: &mut Vec<Rule>, text: &[u8]) {
     keyed.clear();
-    keyed.extend(rules.iter().map(|rule| (first_octets(rule.head(text)), *rule)));
+    keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| (first_octets(rule.head(text)), at)));
+    let rule = |at: u32| rules.get(at as usize);
     keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
-        let keys = a_key.cmp(b_key);
-        keys.then_with(|| a.head(text).cmp(b.head(text))).then_with(|| a.rank().cmp(&b.rank()))
+        a_key.cmp(b_key).then_with(|| {
+            let (a, b) = (rule(*a), rule(*b));
+            let head = |rule: Option<&Rule>| rule.map(|rule| rule.head(text));
+            head(a).cmp(&head(b)).then_with(|| a.map(Rule::rank).cmp(&b.map(Rule::rank)))
+        })
     });
-    for (slot, (_, rule)) in rules.iter_mut().zip(keyed) {
-        *slot = *rule;
-    }
+    sorted.clear();
+    sorted.extend(keyed.iter().filter_map(|(_, at)| rule(*at)));
+    rules.copy_from_slice(sorted);
 }
 
-/// The first eight octets of a head, as a number that sorts as they do. A NUL, which ends a line
-/// and so is in no head, stands for each that is missing.
-fn first_octets(head: &[u8]) -> u64 {
-    let mut first = [0; 8];
+/// The first 16 octets of a head, as a number that sorts as they do. A NUL, which ends a line and
+/// so is in no head, stands for each that is missing.
+fn first_octets(head: &[u8]) -> u128 {
+    let mut first = [0; 16];
     for (slot, octet) in first.iter_mut().zip(head) {
         *slot = *octet;
     }
-    u64::from_be_bytes(first)
+    u128::from_be_bytes(first)
 }
 
 /// Gives each rule its parent; `first` is the place of the first of them.

@@ -119,8 +119,11 @@ impl RobotsTxt {
     ///
     /// The caller has limited its size with [`cut`](super::cut). Takes time near linear in it.
     pub fn parse(body: &[u8]) -> Self {
+        let body = lines::cut(body, READABLE);
         let mut reader = Reader::default();
-        for line in lines::read(lines::cut(body, READABLE)) {
+        reader.file.text.reserve(body.len());
+        reader.file.rules = Rules::for_octets(body.len());
+        for line in lines::read(body) {
             reader.line(line);
         }
         reader.finish()

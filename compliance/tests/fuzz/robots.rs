@@ -77,7 +77,7 @@ fn samples() -> Vec<Vec<u8>> {
 fn url(input: &[u8], chance: &mut Chance) -> Url {
     let mut text = String::from("https://example.com");
     for _ in 0..1 + chance.below(3) {
-        let at = chance.below(input.len());
+        let at = input.len() * chance.below(1024) / 1024;
         let piece = &input[at..(at + chance.below(24)).min(input.len())];
         let line = piece.split(|octet| matches!(octet, b'\n' | b'\r')).next_back();
         let value = line.unwrap_or_default().trim_ascii();
@@ -90,7 +90,7 @@ fn url(input: &[u8], chance: &mut Chance) -> Url {
 /// Courteous never allows what google forbids; google is the parser, a robots.txt apart; what is
 /// told of a rule is in the file; and the compiled form is bounded by the text.
 fn judge(input: &[u8], chance: &mut Chance) {
-    let part = cut(input, chance.below(2 * input.len() + 1));
+    let part = cut(input, input.len() * (1 + chance.below(8)) / 8);
     assert!(input.starts_with(part));
     let file = RobotsTxt::parse(part);
     assert!(file.heap_bytes() <= 3 * part.len() + 64, "{} of {}", file.heap_bytes(), part.len());
