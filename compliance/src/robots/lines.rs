@@ -1,6 +1,6 @@
 //! From bytes to lines, and from a line to the field that it sets.
 
-use memchr::{memchr, memchr2, memrchr2};
+use memchr::{memchr, memchr2, memchr3, memrchr2};
 
 /// Octets of a line that are kept; the rest up to the line end is dropped (RT-052).
 const LINE_OCTETS: usize = 16_663;
@@ -67,8 +67,10 @@ pub fn cut(body: &[u8], max: usize) -> &[u8] {
 
 /// The lines of a file that set a field, in order.
 pub(super) fn read(body: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    (1u32..).zip(split(without_bom(body))).filter_map(|(number, line)| {
-        let (field, grammar) = field(significant(line))?;
+    let body = without_bom(body);
+    let has_nul = memchr(0, body).is_some();
+    (1u32..).zip(split(body)).filter_map(move |(number, line)| {
+        let (field, grammar) = field(significant(line, has_nul))?;
         Some(Line { number, field, grammar })
     })
 }
@@ -79,20 +81,26 @@ fn without_bom(body: &[u8]) -> &[u8] {
     body.get(marked..).unwrap_or_default()
 }
 
-/// LF, CR and CRLF end a line (RT-040); what follows the last end is a line too.
+/// The lines without their comments. LF, CR and CRLF end one (RT-040); what follows the last end
+/// is a line too.
 fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(body);
     let mut after_cr = false;
     core::iter::from_fn(move || {
         loop {
             let text = rest?;
-            let end = memchr2(b'\n', b'\r', text);
-            let Some((line, [end, after @ ..])) = end.and_then(|at| text.split_at_checked(at))
-            else {
-                rest = None;
-                return Some(text);
+            let stop = memchr3(b'\n', b'\r', b'#', text).unwrap_or(text.len());
+            let (line, tail) = text.split_at_checked(stop)?;
+            let end = match tail.first() {
+                Some(b'#') => memchr2(b'\n', b'\r', tail),
+                Some(_) => Some(0),
+                None => None,
             };
-            let second_half = after_cr && line.is_empty() && *end == b'\n';
+            let Some([end, after @ ..]) = end.and_then(|at| tail.get(at..)) else {
+                rest = None;
+                return Some(line);
+            };
+            let second_half = after_cr && line.is_empty() && tail.first() == Some(&b'\n');
             after_cr = *end == b'\r';
             rest = Some(after);
             if !second_half {
@@ -102,11 +110,11 @@ fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The kept octets up to the first NUL or comment, without outer blanks.
-fn significant(line: &[u8]) -> &[u8] {
+/// The kept octets up to the first NUL, without outer blanks.
+fn significant(line: &[u8], has_nul: bool) -> &[u8] {
     let kept = line.get(..LINE_OCTETS).unwrap_or(line);
-    let end = memchr2(0, b'#', kept).unwrap_or(kept.len());
-    strip(kept.get(..end).unwrap_or_default())
+    let end = if has_nul { memchr(0, kept) } else { None };
+    strip(end.and_then(|end| kept.get(..end)).unwrap_or(kept))
 }
 
 pub(super) fn is_blank(octet: u8) -> bool {
@@ -200,7 +208,11 @@ mod tests {
 
     #[test]
     fn line_ends() {
-        let cases: [(&[u8], &[&[u8]]); 8] = [
+        let cases: [(&[u8], &[&[u8]]); 12] = [
+            (b"a#b\nc # d # e\r\n#\n", &[b"a", b"c ", b"", b""]),
+            (b"#\r\n\n", &[b"", b"", b""]),
+            (b"\r#\n", &[b"", b"", b""]),
+            (b"a#", &[b"a"]),
             (b"", &[b""]),
             (b"a\n", &[b"a", b""]),
             (b"a\rb\r\nc\nd", &[b"a", b"b", b"c", b"d"]),
@@ -255,12 +267,12 @@ mod tests {
         let cases: [(&str, Option<(Field<'_>, Grammar)>); 16] = [
             ("Allow: /a", Some((Field::Rule(Allow, b"/a"), Rfc))),
             ("DISALLOW:", Some((Field::Rule(Disallow, b""), Rfc))),
-            (" user-agent : x # y", Some((Field::UserAgent(b"x"), Rfc))),
+            (" user-agent : x ", Some((Field::UserAgent(b"x"), Rfc))),
             ("Disallow:: /a", Some((Field::Rule(Disallow, b": /a"), Rfc))),
             ("Disalow: /a", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
             ("Allowance:/a", Some((Field::Rule(Allow, b"/a"), GoogleOnly))),
             ("Disallow /a", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
-            ("Disallow \t /a # b", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
+            ("Disallow \t /a ", Some((Field::Rule(Disallow, b"/a"), GoogleOnly))),
             ("Disallow /a:b", Some((Field::Rule(Disallow, b"b"), GoogleOnly))),
             ("User agent foo: x", Some((Field::UserAgent(b"x"), GoogleOnly))),
             ("Site-map: x", Some((Field::Sitemap(b"x"), GoogleOnly))),
@@ -271,7 +283,7 @@ mod tests {
             ("Alow: /a", None),
         ];
         for (line, expect) in cases {
-            assert_eq!(field(significant(line.as_bytes())), expect, "{line}");
+            assert_eq!(field(significant(line.as_bytes(), true)), expect, "{line}");
         }
     }
 }

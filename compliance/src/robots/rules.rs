@@ -336,13 +336,14 @@ fn sort(rules: &mut [Rule], keyed: &mut Vec<Keyed>, sorted: &mut Vec<Rule>, text
     keyed.clear();
     keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| (first_octets(rule.head(text)), at)));
     let rule = |at: u32| rules.get(at as usize);
-    keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
-        a_key.cmp(b_key).then_with(|| {
+    keyed.sort_unstable_by_key(|(key, _)| *key);
+    for same in keyed.chunk_by_mut(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1) {
+        same.sort_unstable_by(|(_, a), (_, b)| {
             let (a, b) = (rule(*a), rule(*b));
             let head = |rule: Option<&Rule>| rule.map(|rule| rule.head(text));
             head(a).cmp(&head(b)).then_with(|| a.map(Rule::rank).cmp(&b.map(Rule::rank)))
-        })
-    });
+        });
+    }
     sorted.clear();
     sorted.extend(keyed.iter().filter_map(|(_, at)| rule(*at)));
     rules.copy_from_slice(sorted);
