@@ -121,6 +121,10 @@ impl Run {
     /// # Panics
     /// If the target does, with the input; in a long run also if the time of a repeated piece keeps
     /// growing faster than its length.
+    #[expect(
+        clippy::print_stdout,
+        reason = "what broke and what was run is told to the person who asked"
+    )]
     pub(crate) fn go(&self, name: &str, matter: &Matter, target: impl Fn(&[u8], &mut Chance)) {
         let start = now();
         let mut slowest = (Duration::ZERO, 0);
