@@ -1,13 +1,14 @@
 //! From bytes to lines, and from a line to the field that it sets.
 
-use memchr::{memchr, memchr2, memchr2_iter, memrchr2};
+use memchr::{memchr, memchr2, memchr3, memrchr2};
 
 /// Octets of a line that are kept; the rest up to the line end is dropped (RT-052).
 pub(super) const LINE_OCTETS: usize = 16_663;
 
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Spellings that Google's parser takes for each field, as prefixes of the key (RT-051, AM-23, AM-25).
+/// Spellings that Google's parser takes for each field, as prefixes of the key, the right one
+/// first (RT-051, AM-23, AM-25).
 const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent"];
 const ALLOW: &[&str] = &["allow"];
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
@@ -66,15 +67,17 @@ pub fn cut(body: &[u8], max: usize) -> &[u8] {
 
 /// The lines of a file that set a field, in order.
 pub(super) fn read(body: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    numbered(body).filter_map(|(number, line)| {
-        let (field, grammar) = field(significant(line))?;
+    let body = without_bom(body);
+    let has_nul = memchr(0, body).is_some();
+    (1u32..).zip(split(body)).filter_map(move |(number, line)| {
+        let (field, grammar) = field(significant(line.text, has_nul))?;
         Some(Line { number, field, grammar })
     })
 }
 
 /// Every line with its number, from 1, without its end.
 pub(super) fn numbered(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    (1u32..).zip(split(without_bom(body)))
+    (1u32..).zip(split(without_bom(body)).map(|line| line.whole))
 }
 
 /// Any part of a byte order mark is skipped, at the start only (RT-041).
@@ -83,30 +86,51 @@ pub(super) fn without_bom(body: &[u8]) -> &[u8] {
     body.get(marked..).unwrap_or_default()
 }
 
+/// A line without its end.
+struct RawLine<'a> {
+    whole: &'a [u8],
+    /// What stands before the comment.
+    text: &'a [u8],
+}
+
 /// LF, CR and CRLF end a line (RT-040); what follows the last end is a line too.
-fn split(body: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut start = 0;
-    let ends = memchr2_iter(b'\n', b'\r', body).map(Some);
-    ends.chain([None]).filter_map(move |end| {
-        let Some(end) = end else {
-            return body.get(start..);
-        };
-        let second_half = end == start
-            && end > 0
-            && body.get(end) == Some(&b'\n')
-            && body.get(end - 1) == Some(&b'\r');
-        let line = body.get(start..end);
-        start = end + 1;
-        if second_half { None } else { line }
+fn split(body: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
+    let mut rest = Some(body);
+    let mut after_cr = false;
+    core::iter::from_fn(move || {
+        loop {
+            let lines = rest?;
+            let stop = memchr3(b'\n', b'\r', b'#', lines).unwrap_or(lines.len());
+            let (text, tail) = lines.split_at_checked(stop)?;
+            let end = match tail.first() {
+                Some(b'#') => memchr2(b'\n', b'\r', tail),
+                Some(_) => Some(0),
+                None => None,
+            };
+            let Some((at, [end, after @ ..])) = end.and_then(|at| Some((at, tail.get(at..)?)))
+            else {
+                rest = None;
+                return Some(RawLine { whole: lines, text });
+            };
+            let second_half = after_cr && text.is_empty() && tail.first() == Some(&b'\n');
+            after_cr = *end == b'\r';
+            rest = Some(after);
+            if !second_half {
+                return Some(RawLine { whole: lines.get(..stop + at)?, text });
+            }
+        }
     })
 }
 
-/// The kept octets up to the first NUL or comment, without outer blanks.
-fn significant(line: &[u8]) -> &[u8] {
-    text_and_end(line).0
+/// The kept octets up to the first NUL, without outer blanks.
+fn significant(line: &[u8], has_nul: bool) -> &[u8] {
+    let kept = line.get(..LINE_OCTETS).unwrap_or(line);
+    let end = if has_nul { memchr(0, kept) } else { None };
+    strip(end.and_then(|end| kept.get(..end)).unwrap_or(kept))
 }
 
-/// The same, and the octet that ended it before the line's own end.
+/// What a whole line means, up to the first NUL or comment, and the octet that ended it before the
+/// line's own end.
 pub(super) fn text_and_end(line: &[u8]) -> (&[u8], Option<u8>) {
     let kept = line.get(..LINE_OCTETS).unwrap_or(line);
     let end = memchr2(0, b'#', kept).unwrap_or(kept.len());
@@ -132,6 +156,9 @@ fn strip(mut text: &[u8]) -> &[u8] {
 }
 
 fn field(line: &[u8]) -> Option<(Field<'_>, Grammar)> {
+    if let Some((kind, value)) = plain_rule(line) {
+        return Some((Field::Rule(kind, strip(value)), Grammar::Rfc));
+    }
     let (key, value, separator) = key_and_value(line)?;
     let (name, spelling) = known_name(key)?;
     let field = match name {
@@ -172,20 +199,29 @@ impl Name {
 
 /// The field that a key stands for, and the accepted spelling that the key begins with.
 pub(super) fn known_name(key: &[u8]) -> Option<(Name, &'static str)> {
-    let lists = [
-        (Name::UserAgent, USER_AGENT),
-        (Name::Rule(RuleKind::Allow), ALLOW),
-        (Name::Rule(RuleKind::Disallow), DISALLOW),
-        (Name::Sitemap, SITEMAP),
-    ];
-    let prefix = lists.iter().find_map(|(name, spellings)| {
-        Some((*name, *spellings.iter().find(|spelling| has_prefix(key, spelling))?))
-    });
-    let whole = || {
-        let named = key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
-        named.then_some((Name::CrawlDelay, CRAWL_DELAY))
+    let (name, spellings) = match key.first()?.to_ascii_lowercase() {
+        b'u' => (Name::UserAgent, USER_AGENT),
+        b'a' => (Name::Rule(RuleKind::Allow), ALLOW),
+        b'd' => (Name::Rule(RuleKind::Disallow), DISALLOW),
+        b's' => (Name::Sitemap, SITEMAP),
+        _ => {
+            let named = key.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
+            return named.then_some((Name::CrawlDelay, CRAWL_DELAY));
+        }
     };
-    prefix.or_else(whole)
+    let spelling = spellings.iter().find(|spelling| has_prefix(key, spelling))?;
+    Some((name, spelling))
+}
+
+/// What nearly every line is, told without a search.
+fn plain_rule(line: &[u8]) -> Option<(RuleKind, &[u8])> {
+    let after = |name: &[u8]| {
+        let (start, rest) = line.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name).then_some(rest)
+    };
+    after(b"disallow:")
+        .map(|value| (RuleKind::Disallow, value))
+        .or_else(|| after(b"allow:").map(|value| (RuleKind::Allow, value)))
 }
 
 /// The value of a sitemap line if it is an absolute http(s) URL, as it must be (AM-38).
@@ -230,7 +266,11 @@ mod tests {
 
     #[test]
     fn line_ends() {
-        let cases: [(&[u8], &[&[u8]]); 8] = [
+        let cases: [(&[u8], &[&[u8]]); 12] = [
+            (b"a#b\nc # d # e\r\n#\n", &[b"a", b"c ", b"", b""]),
+            (b"#\r\n\n", &[b"", b"", b""]),
+            (b"\r#\n", &[b"", b"", b""]),
+            (b"a#", &[b"a"]),
             (b"", &[b""]),
             (b"a\n", &[b"a", b""]),
             (b"a\rb\r\nc\nd", &[b"a", b"b", b"c", b"d"]),
@@ -241,7 +281,7 @@ mod tests {
             (b"a\x0Bb\x0C", &[b"a\x0Bb\x0C"]),
         ];
         for (body, expect) in cases {
-            assert_eq!(split(body).collect::<Vec<_>>(), expect, "{body:?}");
+            assert_eq!(split(body).map(|line| line.text).collect::<Vec<_>>(), expect, "{body:?}");
         }
     }
 
@@ -301,7 +341,7 @@ mod tests {
             ("Alow: /a", None),
         ];
         for (line, expect) in cases {
-            assert_eq!(field(significant(line.as_bytes())), expect, "{line}");
+            assert_eq!(field(text_and_end(line.as_bytes()).0), expect, "{line}");
         }
     }
 }

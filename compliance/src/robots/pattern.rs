@@ -54,25 +54,29 @@ pub(super) fn normalise_url(text: &[u8], out: &mut Vec<u8>) {
 
 /// Whether [`normalise_url`] would change nothing, judged by octets that never change.
 pub(super) fn is_normal(text: &[u8]) -> bool {
-    text.iter().all(|octet| {
-        is_unreserved(*octet) || matches!(octet, b'/' | b'?' | b'=' | b'&' | b':' | b'+' | b',')
-    })
+    text.iter().copied().all(never_changes)
 }
 
-/// Whether `pattern`, whose octets before the first `*` are known to begin `path`, matches it.
+/// Whether `pattern`, whose first `head` octets are known to begin `path` and have no star,
+/// matches it.
 ///
 /// Each piece between two stars is sought once, from where the last one ended: the leftmost place
 /// leaves the most room for the rest, so nothing is tried twice (RT-094).
 pub(super) fn matches(pattern: &[u8], head: usize, ending: Ending, path: &[u8]) -> bool {
-    let Some(mut rest) = path.get(head..) else {
+    let (Some(rest), Some(pieces)) = (path.get(head..), pattern.get(head..)) else {
         return false;
     };
-    let Some(mut pieces) = pattern.get(head + 1..) else {
+    let Some(star) = memchr(b'*', pieces) else {
         return match ending {
-            Ending::Open => true,
-            Ending::Anchored => rest.is_empty(),
+            Ending::Open => rest.starts_with(pieces),
+            Ending::Anchored => rest == pieces,
         };
     };
+    let (start, after) = pieces.split_at(star);
+    let Some(mut rest) = rest.strip_prefix(start) else {
+        return false;
+    };
+    let mut pieces = after.get(1..).unwrap_or_default();
     while let Some(star) = memchr(b'*', pieces) {
         let (piece, after) = pieces.split_at(star);
         let Some(found) = find(rest, piece) else {
@@ -87,34 +91,67 @@ pub(super) fn matches(pattern: &[u8], head: usize, ending: Ending, path: &[u8]) 
     }
 }
 
-/// Which kinds of octets a text has, a bit for each: a pattern cannot match a path that lacks one
-/// of its kinds. This spares most patterns with stars, whose heads tell little, the comparison.
-pub(super) fn octet_kinds(text: &[u8]) -> u32 {
-    let kind = |octet: &u8| KIND_OF_OCTET.get(usize::from(*octet)).copied();
-    text.iter().filter_map(kind).fold(0, |all, kind| all | kind)
+/// What one look at a text tells.
+pub(super) struct Look {
+    /// Which kinds of octets it has, a bit of [`KINDS`] for each: a pattern cannot match a path
+    /// that lacks one of its kinds. This spares most patterns with stars, whose heads tell little,
+    /// the comparison.
+    pub(super) kinds: u32,
+    /// Whether, as a pattern, it is in both forms already, judged by octets that never change.
+    pub(super) has_one_form: bool,
+    pub(super) has_star: bool,
 }
 
-const KIND_OF_OCTET: [u32; 256] = {
-    let mut kinds = [0; 256];
+/// Looks at each octet once.
+pub(super) fn look(text: &[u8]) -> Look {
+    let of = |octet: &u8| OCTETS.get(usize::from(*octet)).copied();
+    let seen = text.iter().filter_map(of).fold(0, |seen, octet| seen | octet);
+    Look { kinds: seen & KINDS, has_one_form: seen & MAY_CHANGE == 0, has_star: seen & STAR != 0 }
+}
+
+/// The bits that stand for kinds of octets; those below are free for other marks.
+pub(super) const KINDS: u32 = !0 << 5;
+
+const MAY_CHANGE: u32 = 1;
+const STAR: u32 = 1 << 1;
+
+/// For each octet the bit of its kind, and whether a form may change it.
+const OCTETS: [u32; 256] = {
+    let mut octets = [0; 256];
     let mut octet = 0u8;
     loop {
-        kinds[octet as usize] = match octet {
+        let kind = match octet.to_ascii_lowercase() {
             // Every path has a slash, and a star needs nothing.
             b'/' | b'*' => 0,
-            b'0'..=b'9' => 1,
-            b'A'..=b'Z' | b'a'..=b'z' => 1 << (octet & 31),
-            b'.' => 1 << 27,
-            b'?' => 1 << 28,
-            b'=' => 1 << 29,
-            b'%' => 1 << 30,
+            // Four letters are too rare for a bit each, and lend theirs.
+            b'j' | b'q' | b'x' | b'z' => letter(b'j'),
+            b'.' => letter(b'q'),
+            b'0'..=b'9' => letter(b'x'),
+            b'?' | b'=' => letter(b'z'),
+            other @ b'a'..=b'z' => letter(other),
             _ => 1 << 31,
         };
+        let other = match octet {
+            b'*' => STAR,
+            _ if never_changes(octet) => 0,
+            _ => MAY_CHANGE,
+        };
+        octets[octet as usize] = kind | other;
         if octet == u8::MAX {
-            break kinds;
+            break octets;
         }
         octet += 1;
     }
 };
+
+const fn letter(letter: u8) -> u32 {
+    1 << (5 + letter - b'a')
+}
+
+/// Octets that are the same in every form of a pattern or URL, wherever they stand.
+const fn never_changes(octet: u8) -> bool {
+    is_unreserved(octet) || matches!(octet, b'/' | b'?' | b'=' | b'&' | b':' | b'+' | b',')
+}
 
 /// Places that are tried before a search is prepared, which takes longer than most paths do.
 const TRIES: usize = 8;
@@ -230,7 +267,7 @@ fn push_hex(octet: u8, mut push: impl FnMut(u8)) {
 }
 
 /// RFC 3986 section 2.3.
-fn is_unreserved(octet: u8) -> bool {
+const fn is_unreserved(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~')
 }
 

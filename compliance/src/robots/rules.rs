@@ -1,13 +1,14 @@
 //! The rules of a file, laid out so that a path meets few of them.
 //!
-//! The rules of a block are sorted by their heads, the octets before the first star. The heads
+//! The rules of a block are sorted by their heads: the octets before the first star that Google's
+//! form of the rule and RFC 9309's have in common, which is all of them in most rules. The heads
 //! that begin a path are then all on one chain: from the last head that does not sort after the
-//! path, by way of `parent`, the longest head that begins this one. A rule whose two forms differ
-//! stands there twice, and so does an allow of an index page.
+//! path, by way of `parent`, the longest head that begins this one. Google's form alone is kept,
+//! for the other follows from it. An allow of an index page stands there twice.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cmp::{Ordering, Reverse};
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use memchr::memchr;
@@ -18,18 +19,19 @@ use super::pattern::{self, Ending};
 
 const NO_PARENT: u32 = u32::MAX;
 
+/// A usual rule's line has about so many octets.
+const OCTETS_OF_RULE: usize = 24;
+
 /// What a rule's entry is; several may hold.
 mod mark {
-    /// Google's form of the rule.
-    pub(super) const GOOGLE: u8 = 1;
-    /// RFC 9309's form of it.
-    pub(super) const RFC: u8 = 1 << 1;
+    /// RFC 9309's form differs from Google's, which is the one that is kept.
+    pub(super) const TWO_FORMS: u32 = 1;
     /// Google's second try of an allow that ends in an index page.
-    pub(super) const INDEX: u8 = 1 << 2;
+    pub(super) const INDEX: u32 = 1 << 1;
     /// The line is in RFC 9309's grammar.
-    pub(super) const GRAMMAR: u8 = 1 << 3;
-    pub(super) const ANCHORED: u8 = 1 << 4;
-    pub(super) const ALLOW: u8 = 1 << 5;
+    pub(super) const GRAMMAR: u32 = 1 << 2;
+    pub(super) const ANCHORED: u32 = 1 << 3;
+    pub(super) const ALLOW: u32 = 1 << 4;
 }
 
 /// Which entries a reader sees.
@@ -47,31 +49,38 @@ pub(super) enum View {
 
 impl View {
     fn sees(self, rule: &Rule) -> bool {
-        let is = |marks| rule.marks & marks != 0;
         match self {
-            Self::Google => is(mark::GOOGLE | mark::INDEX),
-            Self::GoogleWithoutIndex => is(mark::GOOGLE),
-            Self::Rfc => is(mark::RFC),
-            Self::RfcGrammar => is(mark::RFC) && is(mark::GRAMMAR),
+            Self::Google => true,
+            Self::GoogleWithoutIndex | Self::Rfc => !rule.is(mark::INDEX),
+            Self::RfcGrammar => rule.is(mark::GRAMMAR) && !rule.is(mark::INDEX),
+        }
+    }
+
+    fn in_rfc_form(self) -> bool {
+        match self {
+            Self::Google | Self::GoogleWithoutIndex => false,
+            Self::Rfc | Self::RfcGrammar => true,
         }
     }
 }
 
-/// One entry: 24 octets, for a file of 500 KiB may have 70,000 rules.
+/// One entry: 20 octets, for a file of 500 KiB may have 70,000 rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Rule {
     start: u32,
     pub(super) line: u32,
     parent: u32,
-    /// The kinds of octets that a path must have.
-    needs: u32,
+    /// Marks, and the kinds of octets that a path must have.
+    bits: u32,
     len: u16,
     head_len: u16,
-    score: u16,
-    marks: u8,
 }
 
 impl Rule {
+    fn is(&self, mark: u32) -> bool {
+        self.bits & mark != 0
+    }
+
     fn pattern<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         let (start, len) = (self.start, self.len);
         Span { start, len }.of(text)
@@ -83,22 +92,26 @@ impl Rule {
     }
 
     fn ending(&self) -> Ending {
-        if self.marks & mark::ANCHORED == 0 { Ending::Open } else { Ending::Anchored }
+        if self.is(mark::ANCHORED) { Ending::Anchored } else { Ending::Open }
     }
 
     pub(super) fn kind(&self) -> RuleKind {
-        if self.marks & mark::ALLOW == 0 { RuleKind::Disallow } else { RuleKind::Allow }
+        if self.is(mark::ALLOW) { RuleKind::Allow } else { RuleKind::Disallow }
+    }
+
+    /// The length that counts: of Google's form, in whatever form it is compared (AM-28).
+    fn score(&self) -> u32 {
+        u32::from(self.len) + u32::from(self.is(mark::ANCHORED))
     }
 
     /// Whether the rule has no path, and so decides nothing (RT-045).
     pub(super) fn is_empty(&self) -> bool {
-        self.score == 0
+        self.score() == 0
     }
 
     /// The greater decides: the longer, then the allow, then the first (RT-083).
     fn rank(&self) -> impl Ord + use<> {
-        let allow = self.marks & mark::ALLOW;
-        (self.score, allow, Reverse(self.line))
+        (self.score(), self.is(mark::ALLOW), Reverse(self.line))
     }
 
     pub(super) fn outranks(&self, other: Option<&Self>) -> bool {
@@ -107,10 +120,20 @@ impl Rule {
 
     fn matches(&self, question: &Question<'_>) -> bool {
         let (path, text) = (question.path, question.text);
-        let head_len = usize::from(self.head_len);
-        self.needs & !question.path_has == 0
-            && path.starts_with(self.head(text))
-            && pattern::matches(self.pattern(text), head_len, self.ending(), path)
+        let needs = self.bits & pattern::KINDS;
+        if needs & !question.path_has != 0 || !path.starts_with(self.head(text)) {
+            return false;
+        }
+        let pattern = self.pattern(text);
+        let matches =
+            |form| pattern::matches(form, usize::from(self.head_len), self.ending(), path);
+        if question.view.in_rfc_form() && self.is(mark::TWO_FORMS) {
+            let mut normal = Vec::with_capacity(pattern.len() * 2);
+            pattern::normalise(pattern, &mut normal);
+            matches(&normal)
+        } else {
+            matches(pattern)
+        }
     }
 }
 
@@ -124,6 +147,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// No rules yet, and room for those of a usual file of this size.
+    pub(super) fn for_octets(octets: usize) -> Self {
+        Self { rules: Vec::with_capacity(octets / OCTETS_OF_RULE), ..Self::default() }
+    }
+
     /// Opens a block; rules are added to the last.
     pub(super) fn open_block(&mut self) {
         self.blocks.push(index(self.rules.len()));
@@ -134,40 +162,23 @@ impl Rules {
         index(self.blocks.len().saturating_sub(1))
     }
 
-    /// Adds a rule as its one to three entries, and its forms to `text`.
-    ///
-    /// Both forms count with the length of Google's (AM-28).
+    /// Adds a rule as its one or two entries, and Google's form of it to `text`.
     pub(super) fn add(&mut self, source: Source<'_>, text: &mut Vec<u8>) {
         let (written, ending) = pattern::ending(source.value);
-        let google = Span::append(text, |text| pattern::escape(written, text));
-        let rfc = Span::append(text, |text| pattern::normalise(written, text));
-        let score = google.len + u16::from(ending == Ending::Anchored);
-        let marks = source.marks(ending);
-        let entry = |span: Span, score, marks, text: &[u8]| Rule {
-            start: span.start,
-            line: source.line,
-            parent: NO_PARENT,
-            needs: pattern::octet_kinds(span.of(text)),
-            len: span.len,
-            head_len: head_len(span.of(text)),
-            score,
-            marks,
-        };
-        if source.kind == RuleKind::Allow
-            && let Some(len) = pattern::directory_of_index(google.of(text))
-        {
-            let span = Span { len, ..google };
-            let marks = mark::ALLOW | mark::ANCHORED | mark::INDEX;
-            self.rules.push(entry(span, len + 1, marks, text));
-        }
-        if google.of(text) == rfc.of(text) {
-            text.truncate(rfc.start as usize);
-            let both = marks | mark::GOOGLE | mark::RFC;
-            self.rules.push(entry(google, score, both, text));
-        } else {
+        let form = Form::append(written, text);
+        if form.marks & mark::TWO_FORMS != 0 {
             self.two_forms = true;
-            self.rules.push(entry(google, score, marks | mark::GOOGLE, text));
-            self.rules.push(entry(rfc, score, marks | mark::RFC, text));
+        }
+        let marks = source.marks(ending) | form.marks;
+        self.rules.push(form.entry(source.line, marks));
+        if source.kind == RuleKind::Allow
+            && let Some(len) = pattern::directory_of_index(form.span.of(text))
+        {
+            let span = Span { len, ..form.span };
+            let kinds = pattern::look(span.of(text)).kinds;
+            let directory = Form { span, kinds, head_len: form.head_len.min(len), marks: 0 };
+            let marks = mark::ALLOW | mark::ANCHORED | mark::INDEX;
+            self.rules.push(directory.entry(source.line, marks));
         }
     }
 
@@ -178,11 +189,12 @@ impl Rules {
 
     /// Sorts each block and chains its heads.
     pub(super) fn finish(&mut self, text: &[u8]) {
+        let (mut keyed, mut sorted) = (Vec::new(), Vec::new());
         for block in 0..index(self.blocks.len()) {
             let range = self.range(block);
             let first = index(range.start);
             let rules = self.rules.get_mut(range).unwrap_or_default();
-            rules.sort_unstable_by(|a, b| by_head(a, b, text));
+            sort(rules, &mut keyed, &mut sorted, text);
             chain(rules, first, text);
         }
         self.rules.shrink_to_fit();
@@ -247,7 +259,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn marks(&self, ending: Ending) -> u8 {
+    fn marks(&self, ending: Ending) -> u32 {
         let kind = match self.kind {
             RuleKind::Allow => mark::ALLOW,
             RuleKind::Disallow => 0,
@@ -264,6 +276,46 @@ impl Source<'_> {
     }
 }
 
+/// A rule's path as it is kept.
+#[derive(Clone, Copy)]
+struct Form {
+    span: Span,
+    head_len: u16,
+    /// The kinds of octets that a path must have, whichever form is compared.
+    kinds: u32,
+    /// [`mark::TWO_FORMS`] or none.
+    marks: u32,
+}
+
+impl Form {
+    /// Appends Google's form of a path.
+    fn append(written: &[u8], text: &mut Vec<u8>) -> Self {
+        let look = pattern::look(written);
+        if look.has_one_form {
+            let span = Span::append(text, |text| text.extend_from_slice(written));
+            let head_len = if look.has_star { head_len(written) } else { span.len };
+            return Self { span, head_len, kinds: look.kinds, marks: 0 };
+        }
+        let span = Span::append(text, |text| pattern::escape(written, text));
+        let mut normal = Vec::with_capacity(usize::from(span.len) * 2);
+        let google = span.of(text);
+        pattern::normalise(google, &mut normal);
+        if google == normal {
+            let kinds = pattern::look(google).kinds;
+            return Self { span, head_len: head_len(google), kinds, marks: 0 };
+        }
+        let shared = google.iter().zip(&normal).take_while(|(a, b)| a == b).count();
+        let head_len = head_len(google.get(..shared).unwrap_or_default());
+        Self { span, head_len, kinds: 0, marks: mark::TWO_FORMS }
+    }
+
+    fn entry(&self, line: u32, marks: u32) -> Rule {
+        let Span { start, len } = self.span;
+        let bits = self.kinds | marks;
+        Rule { start, line, parent: NO_PARENT, bits, len, head_len: self.head_len }
+    }
+}
+
 /// What is asked of the rules, and the text that they stand in.
 pub(super) struct Question<'a> {
     view: View,
@@ -275,15 +327,42 @@ pub(super) struct Question<'a> {
 impl<'a> Question<'a> {
     /// Asks about a path what one view sees in rules whose patterns stand in `text`.
     pub(super) fn new(view: View, path: &'a [u8], text: &'a [u8]) -> Self {
-        let path_has = pattern::octet_kinds(path);
+        let path_has = pattern::look(path).kinds;
         Self { view, path, path_has, text }
     }
 }
 
-/// By head, and the one that decides last, so that a chain meets it first.
-fn by_head(a: &Rule, b: &Rule, text: &[u8]) -> Ordering {
-    let heads = a.head(text).cmp(b.head(text));
-    heads.then_with(|| a.rank().cmp(&b.rank()))
+/// A rule's place in its block, by the first octets of its head.
+type Keyed = (u128, u32);
+
+/// Sorts rules by head, and the one that decides last, so that a chain meets it first.
+///
+/// Most heads differ in their first octets, so those are compared, as numbers, and little is moved.
+fn sort(rules: &mut [Rule], keyed: &mut Vec<Keyed>, sorted: &mut Vec<Rule>, text: &[u8]) {
+    keyed.clear();
+    keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| (first_octets(rule.head(text)), at)));
+    let rule = |at: u32| rules.get(at as usize);
+    keyed.sort_unstable_by_key(|(key, _)| *key);
+    for same in keyed.chunk_by_mut(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1) {
+        same.sort_unstable_by(|(_, a), (_, b)| {
+            let (a, b) = (rule(*a), rule(*b));
+            let head = |rule: Option<&Rule>| rule.map(|rule| rule.head(text));
+            head(a).cmp(&head(b)).then_with(|| a.map(Rule::rank).cmp(&b.map(Rule::rank)))
+        });
+    }
+    sorted.clear();
+    sorted.extend(keyed.iter().filter_map(|(_, at)| rule(*at)));
+    rules.copy_from_slice(sorted);
+}
+
+/// The first 16 octets of a head, as a number that sorts as they do. A NUL, which ends a line and
+/// so is in no head, stands for each that is missing.
+fn first_octets(head: &[u8]) -> u128 {
+    let mut first = [0; 16];
+    for (slot, octet) in first.iter_mut().zip(head) {
+        *slot = *octet;
+    }
+    u128::from_be_bytes(first)
 }
 
 /// Gives each rule its parent; `first` is the place of the first of them.

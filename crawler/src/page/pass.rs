@@ -19,6 +19,9 @@ use super::text::{Text, one_line};
 use super::tree::{OpenElements, StartTag};
 use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
 
+/// What the tokeniser takes at once: it panics where it may not.
+const PREALLOCATED: usize = 1024;
+
 /// The media type of structured data in a script element.
 const JSON_LD: &str = "application/ld+json";
 
@@ -61,8 +64,10 @@ pub(super) fn scan_html(
             Ok(())
         });
     // An unfinished tag is held in the parser's buffer, so the page's own size comes on top.
+    let parser_bytes = limits.parser_bytes.saturating_add(html.len());
     let memory = MemorySettings::new()
-        .with_max_allowed_memory_usage(limits.parser_bytes.saturating_add(html.len()));
+        .with_max_allowed_memory_usage(parser_bytes)
+        .with_preallocated_parsing_buffer_size(parser_bytes.min(PREALLOCATED));
     let settings = Settings::new()
         .append_element_content_handler(on_element)
         .append_document_content_handler(on_other)

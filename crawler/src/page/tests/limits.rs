@@ -71,3 +71,13 @@ proptest! {
         prop_assert!(!page.dropped.rest);
     }
 }
+
+/// Found by fuzzing: the tokeniser panicked where it had less memory than it takes at once.
+#[test]
+fn little_memory_ends_the_reading() {
+    let limits = ScanLimits { parser_bytes: 0, ..ScanLimits::default() };
+    for body in ["", "<p>a", "<a href=x><table><tr><td>"] {
+        let page = scan(body.as_bytes(), Some("text/html"), &page_url(), &limits);
+        assert!(page.links.len() <= 1, "{body}");
+    }
+}
