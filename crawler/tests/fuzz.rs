@@ -126,7 +126,9 @@ fn judge(input: &[u8], chance: &mut Chance) {
 }
 
 fn keeps_limits(page: &Page, limits: &ScanLimits) {
-    assert!(page.links.len() <= limits.links);
+    // The canonical address is a link beside those that are counted.
+    let canonical = usize::from(page.canonical.is_some());
+    assert!(page.links.len() <= limits.links + canonical);
     assert!(page.text.len() <= limits.text_bytes);
     assert!(page.snippet_text.len() <= limits.snippet_bytes);
     assert!(page.robots_meta.len() <= limits.meta_tags);
