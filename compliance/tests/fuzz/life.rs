@@ -7,9 +7,8 @@ use comity_compliance::robots::{
     Body, RobotsErrand, RobotsRecord, RobotsReply, RobotsResponse, Standing, Step,
 };
 use comity_compliance::{
-    Ended, GroundsReason,
-    Answer, Facts, Grounds, Identity, Policy, Preset, ProductToken, Scope, ScopeKind, SitePace,
-    Timestamp, Verdict, decide, parse_retry_after,
+    Answer, Ended, Facts, Grounds, GroundsReason, Identity, Policy, Preset, ProductToken, Scope,
+    ScopeKind, SitePace, Timestamp, Verdict, decide, parse_retry_after,
 };
 use url::Url;
 
