@@ -13,6 +13,7 @@ use url::Url;
 
 use super::args::ExplainArgs;
 use super::terminal::{Terminal, Tone, duration};
+use super::words::record_json;
 use super::{Exit, data_dir, open};
 use crate::clock::Clock;
 use crate::crawl::publication_of;
@@ -76,37 +77,20 @@ impl Known {
     fn as_json(&self, settings: &Settings, now: Timestamp) -> Value {
         let Words { decision, word: _, code, clause, advice, evidence, until } =
             Words::of(&self.verdict(settings, now), self.page.as_ref());
+        let (copy, failing) = record_json(&self.robots);
         json!({
             "url": self.url.as_str(),
             "verdict": {
                 "decision": decision, "reason": code, "clause": clause, "advice": advice,
                 "evidence": evidence, "until": until.map(|at| at.to_string()),
             },
-            "robots": self.robots_json(),
+            "robots": { "copy": copy, "failing": failing },
             "known": self.page.as_ref().map(page_json),
             "site": self.site.as_ref().map(|site| json!({
                 "last_request": site.pace.last_request.map(|at| at.to_string()),
                 "failures_in_a_row": site.pace.failures,
                 "not_before": (site.next_at > Timestamp::EPOCH).then(|| site.next_at.to_string()),
                 "queued": site.queued,
-            })),
-        })
-    }
-
-    fn robots_json(&self) -> Value {
-        let parts = self.robots.to_parts();
-        json!({
-            "copy": parts.copy.map(|copy| json!({
-                "answer": copy.cause,
-                "file": copy.body.is_some(),
-                "fetched_at": copy.fetched_at.to_string(),
-                "fresh_until": copy.fresh_until.to_string(),
-            })),
-            "failing": parts.failing.map(|run| json!({
-                "since": run.since.to_string(),
-                "cause": run.cause,
-                "attempts": run.attempts,
-                "retry_at": run.retry_at.to_string(),
             })),
         })
     }

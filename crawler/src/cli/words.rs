@@ -1,6 +1,9 @@
-//! Instants, policies and product tokens as people and questions write them.
+//! Instants, policies and product tokens as people and questions write them, and records as
+//! machines read them.
 
+use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{Preset, ProductToken, Timestamp, parse_date};
+use serde_json::{Value, json};
 
 use super::Usage;
 use crate::config::Span;
@@ -37,6 +40,28 @@ pub(super) fn tokens(names: &[String]) -> Result<Vec<ProductToken>, Usage> {
     let own = ["comitybot".to_owned()];
     let names = if names.is_empty() { &own } else { names };
     names.iter().map(|name| ProductToken::new(name).map_err(|e| Usage(e.to_string()))).collect()
+}
+
+/// What is kept of a robots.txt, for machines: the last good copy, and the failures since.
+pub(super) fn record_json(record: &RobotsRecord) -> (Value, Value) {
+    let parts = record.to_parts();
+    let copy = parts.copy.map(|copy| {
+        json!({
+            "answer": copy.cause,
+            "file": copy.body.is_some(),
+            "fetched_at": copy.fetched_at.to_string(),
+            "fresh_until": copy.fresh_until.to_string(),
+        })
+    });
+    let failing = parts.failing.map(|run| {
+        json!({
+            "since": run.since.to_string(),
+            "cause": run.cause,
+            "attempts": run.attempts,
+            "retry_at": run.retry_at.to_string(),
+        })
+    });
+    (json!(copy), json!(failing))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::super::args::WhenArgs;
 use super::super::terminal::{Terminal, Tone, duration};
-use super::super::words::moment;
+use super::super::words::{moment, record_json};
 use super::super::{Exit, Usage, data_dir, json_lines, open};
 use super::life::{self, judge, verdict_json, without_politeness};
 use crate::clock::Clock;
@@ -71,7 +71,7 @@ impl When {
     }
 
     fn as_json(&self) -> Value {
-        let parts = self.record.to_parts();
+        let (copy, failing) = record_json(&self.record);
         let stages = self.ladder().into_iter();
         json!({
             "robots": self.origin.robots_url().as_str(),
@@ -81,18 +81,8 @@ impl When {
             "stage": self.stage(),
             "verdict": self.verdict(),
             "next_refresh": self.record.next_refresh().map(|at| at.to_string()),
-            "copy": parts.copy.map(|copy| json!({
-                "answer": copy.cause,
-                "file": copy.body.is_some(),
-                "fetched_at": copy.fetched_at.to_string(),
-                "fresh_until": copy.fresh_until.to_string(),
-            })),
-            "failing": parts.failing.map(|run| json!({
-                "since": run.since.to_string(),
-                "cause": run.cause,
-                "attempts": run.attempts,
-                "retry_at": run.retry_at.to_string(),
-            })),
+            "copy": copy,
+            "failing": failing,
             "if_it_fails": stages.map(|(at, stage)| json!({ "at": at.to_string(), "stage": stage }))
                 .collect::<Vec<_>>(),
         })
