@@ -79,6 +79,7 @@ mod origin;
 mod pace;
 mod policy;
 mod publication;
+mod revisit;
 pub mod robots;
 mod scope;
 mod time;
@@ -98,11 +99,12 @@ pub use health::{Availability, DayTally, Health, LastAnswers, Probe, Sign, Tally
 pub use identity::{Contact, Identity, IdentityError, ProductToken};
 pub use links::{Follow, NoFollow, judge_link, judge_target};
 pub use origin::{Origin, OriginError, Scheme, Site};
-pub use pace::{Answer, Ended, Hold, SitePace, retry_at, revisit_after};
+pub use pace::{Answer, Ended, Hold, SitePace, retry_at};
 pub use policy::{AdaptiveNumbers, Policy, Preset, Protocols, RobotsNumbers};
 pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };
+pub use revisit::{RevisitNumbers, Sighting, revisit_after, rhythm};
 pub use scope::{Scope, ScopeKind};
 pub use time::Timestamp;
 pub use verdict::{

@@ -193,25 +193,6 @@ pub fn retry_at(
     Some(now.after(pause))
 }
 
-/// How long after a visit a page is visited again, if `usual` is the interval for a page like it.
-/// Once its `unavailable_after` is past, much more seldom (RM-031, AM-64).
-///
-/// `expires` is the instant that the page's rules name, such as
-/// [`Directives::unavailable_after`](crate::Directives::unavailable_after).
-pub fn revisit_after(
-    policy: &Policy,
-    usual: Duration,
-    expires: Option<Timestamp>,
-    now: Timestamp,
-) -> Duration {
-    match expires {
-        Some(instant) if instant <= now => {
-            usual.saturating_mul(policy.expired_revisit_factor).max(policy.expired_revisit_least)
-        }
-        Some(_) | None => usual,
-    }
-}
-
 /// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
 fn backoff(failures: u32, policy: &Policy) -> Duration {
     let doublings = failures.saturating_sub(1).min(20);
@@ -415,18 +396,5 @@ mod tests {
             assert_eq!(ask(page, Answer::Unanswered).1, Availability::Available);
         }
         assert_eq!(ask(page, Answer::Unanswered).1, unavailable);
-    }
-
-    /// AM-64: one line, one case: the usual days, days until it expires, and the days to wait.
-    #[test]
-    fn an_expired_page_is_visited_seldom() {
-        let cases =
-            [(1, None, 1), (1, Some(1), 1), (1, Some(0), 30), (1, Some(-5), 30), (7, Some(-1), 70)];
-        let days = |days: u64| Duration::from_secs(days * 86_400);
-        for (usual, expires, expect) in cases {
-            let expires = expires.map(|day: i64| Timestamp::from_secs(T0.as_secs() + day * 86_400));
-            let got = revisit_after(&Policy::default(), days(usual), expires, T0);
-            assert_eq!(got, days(expect), "{usual} {expires:?}");
-        }
     }
 }

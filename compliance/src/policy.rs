@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use core::str::FromStr;
 use core::time::Duration;
 
-use crate::Scheme;
+use crate::{RevisitNumbers, Scheme};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -95,6 +95,8 @@ pub struct Policy {
     pub backoff_cap: Duration,
     /// How the pace follows a site's answers.
     pub adaptive: AdaptiveNumbers,
+    /// How often pages are visited again.
+    pub revisit: RevisitNumbers,
     /// How many times as long as usual a page whose day is past waits for its next visit (AM-64).
     pub expired_revisit_factor: u32,
     /// The least that such a page waits (AM-64).
@@ -181,6 +183,7 @@ impl Policy {
             retry_after_cap: DAY,
             backoff_cap: HOUR,
             adaptive: AdaptiveNumbers::DOCUMENTED,
+            revisit: RevisitNumbers::DOCUMENTED,
             expired_revisit_factor: 10,
             expired_revisit_least: Duration::from_secs(30 * 86_400),
             url_attempts: 3,
