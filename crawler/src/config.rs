@@ -30,6 +30,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// The search index.
     pub index: IndexConfig,
+    /// Looking at pages again.
+    pub recrawl: RecrawlConfig,
 }
 
 /// `[crawl]`
@@ -118,6 +120,20 @@ pub struct IndexConfig {
     pub enabled: bool,
 }
 
+/// `[recrawl]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecrawlConfig {
+    /// Whether the crawl stays, and looks at pages again when they are due.
+    pub stay: bool,
+    /// When a page is looked at again after the first visit.
+    pub first: Span,
+    /// The shortest time between two visits of a page.
+    pub least: Span,
+    /// The longest.
+    pub most: Span,
+}
+
 impl Default for CrawlConfig {
     fn default() -> Self {
         Self {
@@ -170,6 +186,14 @@ impl Default for StorageConfig {
             durability: "process".into(),
             cache: Bytes(64 << 20),
         }
+    }
+}
+
+impl Default for RecrawlConfig {
+    fn default() -> Self {
+        let numbers = Policy::default().revisit;
+        let (first, least, most) = (Span(numbers.first), Span(numbers.least), Span(numbers.most));
+        Self { stay: false, first, least, most }
     }
 }
 
@@ -305,8 +329,8 @@ fn nearest_key(key: &str) -> Option<String> {
     (likeness(&best) > 0.8).then_some(best)
 }
 
-/// A length of time, written as `2s`, `500ms`, `1m 30s`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// A length of time, written as `2s`, `500ms`, `1m 30s`, `30d`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Span(pub Duration);
 
 impl Span {
@@ -320,9 +344,18 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("\"{text}\" is not a length of time such as 2s, 500ms or 5m");
-        let span: jiff::SignedDuration = text.trim().parse().map_err(|_| wrong())?;
-        Duration::try_from(span).map(Self).map_err(|_| wrong())
+        let wrong = || format!("\"{text}\" is not a length of time such as 2s, 500ms, 5m or 30d");
+        let (days, rest) = match text.trim().split_once('d') {
+            Some((days, rest)) => (days.trim().parse::<u32>().map_err(|_| wrong())?, rest.trim()),
+            None => (0, text.trim()),
+        };
+        let days = Duration::from_secs(u64::from(days) * 86_400);
+        if rest.is_empty() && days > Duration::ZERO {
+            return Ok(Self(days));
+        }
+        let span: jiff::SignedDuration = rest.parse().map_err(|_| wrong())?;
+        let span = Duration::try_from(span).map_err(|_| wrong())?;
+        Ok(Self(span.saturating_add(days)))
     }
 }
 

@@ -107,7 +107,7 @@ impl Settings {
             scope,
             max_pages: (config.crawl.max_pages > 0).then_some(config.crawl.max_pages),
             depth: config.crawl.depth,
-            patience: config.crawl.patience.0,
+            patience: patience(config),
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
             identity: identity(config)?,
             net: net(config)?,
@@ -167,6 +167,15 @@ fn identity(config: &Config) -> Result<Identity, SettingsError> {
     }
 }
 
+/// A crawl that stays waits for whatever is due.
+fn patience(config: &Config) -> Duration {
+    if config.recrawl.stay {
+        Duration::from_secs(100 * 365 * 86_400)
+    } else {
+        config.crawl.patience.0
+    }
+}
+
 fn policy(config: &Config) -> Result<Policy, SettingsError> {
     let politeness = &config.politeness;
     let preset = named(&politeness.policy, Preset::ALL, Preset::name, "politeness.policy")?;
@@ -177,6 +186,13 @@ fn policy(config: &Config) -> Result<Policy, SettingsError> {
     policy.address_per_second =
         positive(politeness.address_per_second, "politeness.address_per_second")?;
     policy.whole_per_second = positive(politeness.whole_per_second, "politeness.whole_per_second")?;
+    let recrawl = &config.recrawl;
+    if recrawl.least > recrawl.most {
+        return Err(wrong("recrawl.least")("longer than recrawl.most"));
+    }
+    policy.revisit.first = recrawl.first.0;
+    policy.revisit.least = recrawl.least.0;
+    policy.revisit.most = recrawl.most.0;
     Ok(policy)
 }
 

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use comity_compliance::Timestamp;
 use comity_storage::{
-    AfterReport, Durability, Engine, EngineKind, Fetched, Found, Lease, LocalStore, OpenOptions,
-    Outcome, Plan, Review, SiteReport, Store as _, Via, Visit, open,
+    AfterReport, Durability, Engine, EngineKind, Fetched, Found, Lease, LocalStore, Next,
+    OpenOptions, Outcome, Plan, Review, Role, SiteReport, Store as _, Via, Visit, open,
 };
 use url::Url;
 
@@ -122,6 +122,7 @@ impl Web {
             url: Url::parse(&url).unwrap(),
             depth: 1,
             hops: 0,
+            role: Role::Page,
             via: Via::Link,
             from: None,
             at: NOW,
@@ -143,7 +144,7 @@ impl Web {
             url: page.url,
             at: NOW,
             outcome: Outcome::Fetched(Fetched { status: 200, bytes: 30_000, ..Fetched::default() }),
-            next: None,
+            next: Next::Never,
             priority: 0,
             found: (0..LINKS).map(|_| self.link(site)).collect(),
             sink: None,
@@ -151,7 +152,7 @@ impl Web {
         });
         SiteReport {
             visits: visits.collect(),
-            postponed: vec![],
+            put_off: vec![],
             pace: lease.pace,
             next_at: Timestamp::EPOCH,
             token: lease.token,

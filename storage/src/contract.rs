@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test suite fails by panicking")]
 
+mod revisits;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -12,8 +14,8 @@ use comity_compliance::{Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use url::Url;
 
 use crate::{
-    AfterReport, Fate, Fetched, Found, Lease, MAX_URL_BYTES, Outcome, Payload, Plan, Receipt,
-    Renewal, Review, SiteReport, Store, StoreError, Via, Visit,
+    AfterReport, Fate, Fetched, Found, Lease, MAX_URL_BYTES, Next, Outcome, PageRecord, Payload,
+    Plan, Receipt, Renewal, Review, Role, SiteReport, Store, StoreError, Via, Visit,
 };
 
 /// The time at which the cases play.
@@ -43,6 +45,10 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     robots(&fresh().await).await;
     named_values(&fresh().await).await;
     many_at_once(&fresh().await).await;
+    revisits::looked_at_again(&fresh().await).await;
+    revisits::changed_or_fetched_anew(&fresh().await).await;
+    revisits::put_off_by_origin(&fresh().await).await;
+    revisits::pages_of_a_site(&fresh().await).await;
     closed(&fresh().await).await;
 }
 
@@ -89,7 +95,8 @@ pub fn link(text: &str) -> Found {
 /// A link to queue.
 pub fn queued(text: &str, due: Option<Timestamp>, priority: u8) -> Found {
     let plan = Plan::Queue { due, priority };
-    Found { url: url(text), depth: 1, hops: 0, via: Via::Link, from: None, at: NOW, plan }
+    let (url, role, via) = (url(text), Role::Page, Via::Link);
+    Found { url, depth: 1, hops: 0, role, via, from: None, at: NOW, plan }
 }
 
 /// A link to note.
@@ -103,7 +110,7 @@ pub fn visit(text: &str, outcome: Outcome) -> Visit {
         url: url(text),
         at: NOW,
         outcome,
-        next: None,
+        next: Next::Never,
         priority: 0,
         found: Vec::new(),
         sink: None,
@@ -121,7 +128,7 @@ pub fn report(lease: &Lease, visits: Vec<Visit>) -> SiteReport {
     SiteReport {
         token: lease.token.clone(),
         visits,
-        postponed: Vec::new(),
+        put_off: Vec::new(),
         pace: SitePace::default(),
         next_at: Timestamp::EPOCH,
         then: AfterReport::Release,
@@ -294,13 +301,9 @@ async fn leases_go_on_and_end(store: &impl Store) {
     first.then = AfterReport::Keep;
     assert!(matches!(store.commit(first, until).await.unwrap(), Receipt::Accepted { .. }));
     assert!(store.lease(until, 9, 9, TTL).await.unwrap().is_empty(), "still on loan");
-    let mut last = report(&lease, Vec::new());
-    last.postponed = vec![(url(pages[1]), until.after(TTL)), (url("https://a.example/0"), NOW)];
-    store.commit(last, until).await.unwrap();
-    assert_eq!(urls(&lease_one(store, until, 9).await), [pages[2]], "not visited: still queued");
+    store.commit(report(&lease, Vec::new()), until).await.unwrap();
+    assert_eq!(urls(&lease_one(store, until, 9).await), pages[1..], "not visited: still queued");
     assert_eq!(store.stats().queued, 2);
-    let later = store.page(&url(pages[1])).await.unwrap().unwrap();
-    assert_eq!(later.due, Some(until.after(TTL)));
 }
 
 async fn a_report_is_one_effect(store: &impl Store) {
@@ -316,7 +319,7 @@ async fn a_report_is_one_effect(store: &impl Store) {
         link("tel:1"),
     ];
     first.sink = Some(b"text".to_vec());
-    first.next = Some(after(100));
+    first.next = Next::Retry(after(100));
     first.priority = 7;
     first.index_review = Review::At(after(50));
     let to = url("https://b.example/");
@@ -353,7 +356,7 @@ async fn failures_in_a_row(store: &impl Store) {
     {
         let lease = lease_one(store, after(step), 1).await;
         let mut visit = visit(page, outcome);
-        visit.next = Some(after(step + 1));
+        visit.next = Next::Retry(after(step + 1));
         store.commit(report(&lease, vec![visit]), after(step)).await.unwrap();
         let record = store.page(&url(page)).await.unwrap().unwrap();
         assert_eq!(record.attempts, attempts, "step {step}");
@@ -431,7 +434,7 @@ async fn reviews(store: &impl Store) {
         let at = |page: &str| Review::At(after(10 * page.as_bytes()[18] as u64));
         let visits = urls(&lease).into_iter().map(|page| Visit {
             index_review: at(page),
-            next: Some(NOW),
+            next: Next::Retry(NOW),
             ..visit(page, fetched())
         });
         store.commit(report(&lease, visits.collect()), NOW).await.unwrap();

@@ -103,6 +103,11 @@ impl PageKey {
     }
 }
 
+/// `p|site8|`, the start of all of a site's page records.
+pub(crate) fn pages_of(site: u64) -> [u8; 9] {
+    with_number(PAGE, site)
+}
+
 /// A place in a site's queue: `due4|prio1|seq5`.
 #[derive(
     Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, serde::Serialize, serde::Deserialize,

@@ -34,11 +34,11 @@ pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, 
 pub use local::LocalStore;
 pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, Work, open};
 pub use page::{
-    DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Outcome, PageRecord, Plan, Review, Via,
-    Visit,
+    DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Next, Outcome, PageRecord, Plan, Review,
+    Role, Via, Visit,
 };
 pub use peek::{engine_in, is_in_use};
 pub use store::{
-    AfterReport, Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, Payload, Receipt, Renewal,
-    SiteReport, SiteState, Stats, Store, StoreError,
+    AfterReport, Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Payload, Receipt,
+    Renewal, SiteReport, SiteState, Stats, Store, StoreError,
 };

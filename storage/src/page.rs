@@ -1,6 +1,8 @@
 //! What the store knows about one URL: how it was found, what its last visit
 //! taught, and when it is due again.
 
+use std::time::Duration;
+
 use comity_compliance::Timestamp;
 use url::Url;
 
@@ -13,6 +15,8 @@ pub struct Found {
     pub depth: u16,
     /// Redirects in a row that led here; 0 if it was not found by a redirect.
     pub hops: u8,
+    /// What it is fetched for.
+    pub role: Role,
     /// How it was found.
     pub via: Via,
     /// The page or sitemap that named it; none for a seed.
@@ -21,6 +25,16 @@ pub struct Found {
     pub at: Timestamp,
     /// Whether it is to be fetched.
     pub plan: Plan,
+}
+
+/// What a URL is fetched for.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Role {
+    /// To be read as a page.
+    #[default]
+    Page,
+    /// To be read as a sitemap: a list of URLs.
+    Sitemap,
 }
 
 /// How a URL was found.
@@ -50,8 +64,17 @@ pub enum Plan {
         /// 0 goes first among URLs due in the same second.
         priority: u8,
     },
-    /// Fetch it at once, whatever an earlier visit of it brought: its failures are forgotten.
+    /// Fetch it at once and wholly, whatever an earlier visit of it brought: its failures and what
+    /// made a request for it conditional are forgotten.
     Again {
+        /// 0 goes first.
+        priority: u8,
+    },
+    /// A trusted source says that it changed at this moment: a page that was last visited before
+    /// is due at once, and one that was not known is queued.
+    Changed {
+        /// When it changed.
+        at: Timestamp,
         /// 0 goes first.
         priority: u8,
     },
@@ -88,8 +111,8 @@ pub struct Visit {
     pub at: Timestamp,
     /// How it ended.
     pub outcome: Outcome,
-    /// When it is due again; none means not by itself.
-    pub next: Option<Timestamp>,
+    /// When it is visited again.
+    pub next: Next,
     /// The priority with which it is queued again, 0 first.
     pub priority: u8,
     /// What it led to.
@@ -98,6 +121,23 @@ pub struct Visit {
     pub sink: Option<Vec<u8>>,
     /// When the index must look at this page again without a visit.
     pub index_review: Review,
+}
+
+/// When a URL is visited again.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Next {
+    /// Not by itself.
+    #[default]
+    Never,
+    /// At this moment: it could not be had.
+    Retry(Timestamp),
+    /// At this moment, to see whether it is still the same.
+    Revisit {
+        /// When.
+        at: Timestamp,
+        /// The interval of its visits, which the next one starts from; whole seconds.
+        every: Duration,
+    },
 }
 
 /// When the index must look at a page again, such as the day that `unavailable_after` names.
@@ -166,6 +206,8 @@ pub struct Fetched {
     pub publication: String,
     /// The page's title.
     pub title: Option<String>,
+    /// Whether the sinks were given the page as it is in this response.
+    pub sent: bool,
 }
 
 /// One page rule and where it stood.
@@ -188,6 +230,8 @@ pub struct PageRecord {
     pub depth: u16,
     /// Redirects in a row that led here.
     pub hops: u8,
+    /// What it is fetched for.
+    pub role: Role,
     /// How it was found.
     pub via: Via,
     /// What named it.
@@ -206,6 +250,10 @@ pub struct PageRecord {
     pub due: Option<Timestamp>,
     /// Its priority in the queue, 0 first.
     pub priority: u8,
+    /// Whether it is due only to see that it is still the same.
+    pub revisit: bool,
+    /// The interval of its visits.
+    pub every: Option<Duration>,
     /// Why it is noted only.
     pub noted: Option<String>,
     /// When the index must look at it again.

@@ -107,6 +107,18 @@ pub trait Store: Send + Sync + 'static {
         url: &Url,
     ) -> impl Future<Output = Result<Option<PageRecord>, StoreError>> + Send;
 
+    /// What is known about the pages of a site, at most `max`, in no order that means anything:
+    /// from the start, or from where an earlier call ended. No cursor means that there are no more.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn pages(
+        &self,
+        site: &Site,
+        from: Option<PageCursor>,
+        max: usize,
+    ) -> impl Future<Output = Result<(Vec<PageRecord>, Option<PageCursor>), StoreError>> + Send;
+
     /// What is known about a site.
     ///
     /// # Errors
@@ -182,6 +194,10 @@ pub trait Store: Send + Sync + 'static {
 /// The longest value of [`Store::put_meta`], in bytes.
 pub const MAX_META_BYTES: usize = 48 * 1024;
 
+/// Where [`Store::pages`] goes on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PageCursor(pub(crate) Vec<u8>);
+
 /// A site on loan.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Lease {
@@ -211,8 +227,9 @@ pub struct SiteReport {
     pub token: LeaseToken,
     /// Visits, in the order in which they happened.
     pub visits: Vec<Visit>,
-    /// URLs of the lease that were not visited, and when they are due instead.
-    pub postponed: Vec<(Url, Timestamp)>,
+    /// Origins of the site whose due URLs cannot be visited, and when they are due instead. A report
+    /// puts off a few thousand at most; the others come with the next lease.
+    pub put_off: Vec<(Origin, Timestamp)>,
     /// The site's politeness state now.
     pub pace: SitePace,
     /// The site is not lent before this moment.
@@ -290,8 +307,10 @@ pub enum Payload {
 pub struct Stats {
     /// URLs ever found.
     pub known: u64,
-    /// URLs that wait for a visit, the first or a further one.
+    /// URLs that wait to be had: for a first visit, or for another after a failure.
     pub queued: u64,
+    /// URLs that wait to be looked at again.
+    pub revisits: u64,
     /// URLs whose last visit brought a response.
     pub fetched: u64,
     /// URLs whose last visit was a redirect.

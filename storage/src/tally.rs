@@ -10,7 +10,10 @@ use crate::record::{OutcomeRow, PageRow};
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Tally {
     pub(crate) known: u64,
+    /// Waiting for a visit that could bring something not known yet.
     pub(crate) queued: u64,
+    /// Waiting for a visit that only keeps them fresh.
+    pub(crate) revisits: u64,
     pub(crate) fetched: u64,
     pub(crate) redirected: u64,
     pub(crate) refused: BTreeMap<String, u64>,
@@ -28,7 +31,8 @@ impl Tally {
     /// Counts a page as it is now.
     pub(crate) fn add(&mut self, page: &PageRow) {
         self.known += 1;
-        self.queued += u64::from(page.place.is_some());
+        self.queued += u64::from(page.place.is_some() && !page.revisit);
+        self.revisits += u64::from(page.place.is_some() && page.revisit);
         if let Some(reason) = &page.noted {
             count(&mut self.noted, reason);
         }
@@ -44,7 +48,8 @@ impl Tally {
     /// No longer counts a page as it was.
     pub(crate) fn remove(&mut self, page: &PageRow) {
         self.known = self.known.saturating_sub(1);
-        self.queued = self.queued.saturating_sub(page.place.is_some().into());
+        self.queued = self.queued.saturating_sub((page.place.is_some() && !page.revisit).into());
+        self.revisits = self.revisits.saturating_sub((page.place.is_some() && page.revisit).into());
         if let Some(reason) = &page.noted {
             discount(&mut self.noted, reason);
         }

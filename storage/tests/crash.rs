@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use comity_compliance::{SitePace, Timestamp};
 use comity_storage::{
-    AfterReport, Durability, Engine, EngineKind, Fate, Fetched, Found, LocalStore, OpenOptions,
-    Opening, Outcome, Payload, Plan, Review, SiteReport, Store, StoreError, Via, Visit, open,
+    AfterReport, Durability, Engine, EngineKind, Fate, Fetched, Found, LocalStore, Next,
+    OpenOptions, Opening, Outcome, Payload, Plan, Review, Role, SiteReport, Store, StoreError, Via,
+    Visit, open,
 };
 use url::Url;
 
@@ -35,7 +36,7 @@ fn options() -> OpenOptions {
 fn link(text: &str, at: Timestamp) -> Found {
     let plan = Plan::Queue { due: None, priority: 0 };
     let url = Url::parse(text).unwrap();
-    Found { url, depth: 0, hops: 0, via: Via::Link, from: None, at, plan }
+    Found { url, depth: 0, hops: 0, role: Role::Page, via: Via::Link, from: None, at, plan }
 }
 
 /// One line in one write, and not through the test harness.
@@ -59,7 +60,7 @@ async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError>
                 url: page.url.clone(),
                 at: now,
                 outcome: Outcome::Fetched(Fetched { status: 200, ..Fetched::default() }),
-                next: None,
+                next: Next::Never,
                 priority: 0,
                 found: vec![link(&format!("{}/found", page.url), now)],
                 sink: Some(page.url.as_str().as_bytes().repeat(payload)),
@@ -68,7 +69,7 @@ async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError>
             let report = SiteReport {
                 token: lease.token.clone(),
                 visits: visits.collect(),
-                postponed: Vec::new(),
+                put_off: Vec::new(),
                 pace: SitePace::default(),
                 next_at: Timestamp::EPOCH,
                 then: AfterReport::Release,

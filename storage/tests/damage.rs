@@ -8,7 +8,7 @@ use std::path::Path;
 
 use comity_compliance::Timestamp;
 use comity_storage::{
-    Durability, Engine, EngineKind, Found, LocalStore, OpenError, OpenOptions, Opening, Plan,
+    Durability, Engine, EngineKind, Found, LocalStore, OpenError, OpenOptions, Opening, Plan, Role,
     Store, Via, open,
 };
 use url::Url;
@@ -31,6 +31,7 @@ async fn full(dir: &Path, kind: EngineKind) {
         url: url(n),
         depth: 0,
         hops: 0,
+        role: Role::Page,
         via: Via::Seed,
         from: None,
         at: Timestamp::EPOCH,

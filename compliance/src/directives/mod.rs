@@ -70,7 +70,8 @@ pub enum Source {
 }
 
 impl Source {
-    fn is_header(&self) -> bool {
+    /// Whether it stood in a response header, and not on the page.
+    pub const fn is_header(&self) -> bool {
         match self {
             Self::Header { .. } | Self::RobotsTag { .. } => true,
             Self::Meta { .. } => false,

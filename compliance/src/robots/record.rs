@@ -237,7 +237,17 @@ impl RobotsRecord {
 
     /// The rules of the last good copy, if it is a file.
     pub fn rules(&self) -> Option<&RobotsTxt> {
-        self.copy.as_ref().and_then(|copy| copy.file.as_ref()).map(|file| &file.rules)
+        self.file().map(|file| &file.rules)
+    }
+
+    /// Whether both hold the same text, or neither holds one: then every URL has the same verdict
+    /// by the text of either.
+    pub fn same_rules(&self, other: &Self) -> bool {
+        self.file().map(|file| &file.body) == other.file().map(|file| &file.body)
+    }
+
+    fn file(&self) -> Option<&File> {
+        self.copy.as_ref().and_then(|copy| copy.file.as_ref())
     }
 }
 

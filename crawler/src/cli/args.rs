@@ -124,6 +124,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 
+    /// Stay, and look at pages again when they are due, until Ctrl-C
+    #[arg(long)]
+    pub(crate) stay: bool,
+
     /// Where state is kept: sled, redb, memory [default: sled]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) store: Option<String>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use comity_compliance::ScopeKind;
+use comity_compliance::{ScopeKind, Timestamp};
 use comity_storage::{EngineKind, Opening, Stats};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -107,6 +107,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     config.network.allow.extend(args.allow_network.iter().cloned());
     config.network.allow.dedup();
     config.index.enabled &= !args.no_index;
+    config.recrawl.stay |= args.stay;
 }
 
 fn refuse_anonymous(settings: &Settings) -> Result<(), Usage> {
@@ -288,9 +289,10 @@ impl Summary<'_> {
         row(
             "known",
             format!(
-                "{}, {} queued",
+                "{}, {} queued, {} to be looked at again",
                 plural(self.stats.known, "URL", "URLs"),
-                grouped(self.stats.queued)
+                grouped(self.stats.queued),
+                grouped(self.stats.revisits)
             ),
         );
         for trouble in troubles.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -320,11 +322,9 @@ impl Summary<'_> {
         match self.ended {
             End::Done if self.stats.fetched == 0 => "Ended: nothing could be fetched.".into(),
             End::Done if self.progress.counts.fetched == 0 => {
-                "Finished: all that is known was fetched before. A page is fetched once; a new --data \
-                 directory begins anew."
-                    .into()
+                format!("Finished: all that is known was fetched before.{}", self.due_again())
             }
-            End::Done => "Finished: nothing is queued any more.".into(),
+            End::Done => format!("Finished: nothing is queued any more.{}", self.due_again()),
             End::Waits(until) => format!(
                 "Ended: what is queued is due later than the patience of {}; the first in {}. Run the same command again then.",
                 duration(self.settings.patience),
@@ -336,6 +336,17 @@ impl Summary<'_> {
             ),
             End::Stopped => "Stopped. The same command again goes on where it stopped.".into(),
         }
+    }
+
+    /// When the first of the pages that were had is looked at again.
+    fn due_again(&self) -> String {
+        let Some(due) = self.progress.next_due_ms.map(Timestamp::from_millis) else {
+            return String::new();
+        };
+        let pause = duration(due.since(self.clock.now()));
+        format!(
+            " The same command looks at pages again when they are due, the first in {pause}; --stay waits for it."
+        )
     }
 
     fn advice(&self, terminal: Terminal) {

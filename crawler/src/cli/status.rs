@@ -139,6 +139,7 @@ fn rows(terminal: Terminal, stats: &Stats) {
     let sites = plural(stats.sites, "site", "sites");
     row("known", format!("{} on {sites}", plural(stats.known, "URL", "URLs")));
     row("queued", grouped(stats.queued));
+    row("look again", grouped(stats.revisits));
     row("fetched", grouped(stats.fetched));
     row("redirected", grouped(stats.redirected));
     row("refused", by_reason(&stats.refused));
@@ -156,6 +157,7 @@ pub(super) fn stats_json(stats: &Stats) -> serde_json::Value {
     json!({
         "known": stats.known,
         "queued": stats.queued,
+        "revisits": stats.revisits,
         "fetched": stats.fetched,
         "redirected": stats.redirected,
         "refused": stats.refused,

@@ -8,8 +8,10 @@ mod audit;
 mod budget;
 mod gates;
 mod publish;
+mod rejudge;
 mod reply;
 mod report;
+mod revisit;
 mod robots;
 mod saved;
 mod sinks;
@@ -19,13 +21,13 @@ mod tests;
 mod visit;
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{Ended, Facts, Grounds, GroundsReason, Scope, Site, SitePace, Timestamp};
-use comity_storage::{Found, Outcome, Plan, Stats, Store, StoreError, Via};
+use comity_storage::{Found, Outcome, Plan, Role, Stats, Store, StoreError, Via};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +71,7 @@ pub enum CrawlError {
 /// How a crawl ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum End {
-    /// Nothing is queued any more.
+    /// Nothing is queued any more; pages that were had may be due again later.
     Done,
     /// What is queued is due later than the crawl was told to wait; the instant is the earliest.
     Waits(Timestamp),
@@ -109,6 +111,8 @@ struct Context<S, T> {
     budget: Budget,
     reporter: Reporter,
     audit: Option<Audit>,
+    /// When the index was begun: it has no page of before.
+    index_since: OnceLock<Timestamp>,
     committed: Notify,
     stop: CancellationToken,
 }
@@ -181,6 +185,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             robots: RobotsBook::default(),
             budget: Budget::new(settings.max_pages, store.stats().fetched),
             audit: audit.map_err(CrawlError::Audit)?,
+            index_since: OnceLock::new(),
             committed: Notify::new(),
             settings,
             store,
@@ -207,6 +212,11 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// [`CrawlError`]; what was committed until then is safe, and running it again goes on.
     pub async fn run(self) -> Result<End, CrawlError> {
         let context = self.context;
+        if let Some(feed) = &self.feed {
+            let now = context.clock.now();
+            let since = saved::index_since(&context.store, feed.is_new(), now).await?;
+            context.index_since.get_or_init(|| since);
+        }
         let feeder = self.feed.map(|feed| Feeder::start(feed, Arc::clone(&context)));
         let mut workers = JoinSet::new();
         let ended = match context.push_seeds().await {
@@ -244,7 +254,7 @@ impl<S: Store, T: Transport> Context<S, T> {
                 Plan::Queue { due: None, priority: 0 }
             };
             let (url, via, from) = (url.clone(), Via::Seed, None);
-            seeds.push(Found { url, depth: 0, hops: 0, via, from, at, plan });
+            seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
         }
         self.store.push(seeds).await?;
         Ok(())
@@ -353,7 +363,10 @@ impl<S: Store, T> Context<S, T> {
         match self.store.next_ready() {
             None => Some(End::Done),
             Some(_) if self.budget.is_spent() => Some(End::PageLimit),
-            Some(at) if at > now.after(self.settings.patience) => Some(End::Waits(at)),
+            // Pages that were had, and are looked at again some day, are nothing to wait for.
+            Some(at) if at > now.after(self.settings.patience) => {
+                Some(if self.store.stats().queued == 0 { End::Done } else { End::Waits(at) })
+            }
             Some(_) => None,
         }
     }
@@ -388,6 +401,11 @@ impl<S, T> Context<S, T> {
     fn lease(&self) -> Duration {
         let turn = self.longest_request.saturating_add(self.settings.policy.interval);
         LEASE.max(turn.saturating_mul(REQUESTS_PER_LEASE))
+    }
+
+    /// When the index was begun.
+    fn index_since(&self) -> Timestamp {
+        self.index_since.get().copied().unwrap_or(Timestamp::EPOCH)
     }
 
     fn flush_audit(&self) {

@@ -104,6 +104,14 @@ pub(crate) fn publication_of(fetched: &Fetched, now: Timestamp) -> Publication {
     }
 }
 
+/// Whether it was never a page that an index could show, whatever its rules said.
+pub(super) fn is_no_page(fetched: &Fetched) -> bool {
+    match Withheld::from_code(&fetched.publication) {
+        Some(Withheld::ContentType | Withheld::NotSuccessful | Withheld::Redirect) => true,
+        Some(Withheld::NoIndex | Withheld::Expired | Withheld::RobotsDisallow) | None => false,
+    }
+}
+
 /// A change as it travels through the outbox.
 pub(super) fn to_bytes(change: &IndexChange) -> Option<Vec<u8>> {
     postcard::to_allocvec(change)

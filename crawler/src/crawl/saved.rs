@@ -1,7 +1,7 @@
 //! The settings of a crawl, kept in its store: running it again needs no arguments, and
 //! `comity explain` judges by them.
 
-use comity_compliance::RefusalReason;
+use comity_compliance::{RefusalReason, Timestamp};
 use comity_storage::{MAX_META_BYTES, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -68,6 +68,23 @@ fn may_fall(before: &Config, after: &Config) -> Vec<String> {
         (before.crawl.depth == after.crawl.depth, TOO_DEEP),
     ];
     rows.iter().filter(|(same, _)| !same).map(|(_, code)| (*code).to_owned()).collect()
+}
+
+/// When the index was begun. `new` says that it was begun by this run, at `now`.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be read or written.
+pub(super) async fn index_since<S: Store>(
+    store: &S,
+    new: bool,
+    now: Timestamp,
+) -> Result<Timestamp, StoreError> {
+    if new {
+        store.put_meta(INDEX, now.as_millis().to_string().into()).await?;
+        return Ok(now);
+    }
+    let known = store.meta(INDEX).await?.and_then(|text| String::from_utf8(text).ok());
+    Ok(known.and_then(|text| text.parse().ok()).map_or(Timestamp::EPOCH, Timestamp::from_millis))
 }
 
 /// Whether the crawl has an index: then it must be there.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_compliance::{Publication, Timestamp};
-use comity_storage::{Found, OutboxEntry, PageRecord, Payload, Plan, Store, Via};
+use comity_storage::{Found, OutboxEntry, PageRecord, Payload, Plan, Role, Store, Via};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -32,6 +32,10 @@ const SWEEP_EVERY: Duration = Duration::from_secs(30);
 impl IndexFeed {
     pub(super) fn new(writer: IndexWriter, now: Timestamp) -> Self {
         Self { writer: Arc::new(Mutex::new(writer)), last_commit: now, last_sweep: None }
+    }
+
+    pub(super) fn is_new(&self) -> bool {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_new()
     }
 
     /// Feeds the index until it is told to finish, then empties the outbox.
@@ -170,7 +174,8 @@ fn change(entry: OutboxEntry) -> Result<IndexChange, Option<Url>> {
 /// A page to fetch once more.
 fn again(url: Url, at: Timestamp) -> Found {
     let plan = Plan::Again { priority: 0 };
-    Found { url, depth: 0, hops: 0, via: Via::Link, from: None, at, plan }
+    let (role, via) = (Role::Page, Via::Link);
+    Found { url, depth: 0, hops: 0, role, via, from: None, at, plan }
 }
 
 /// What an indexed page's rules say now: a withdrawal, or the day to look again.

@@ -18,7 +18,7 @@ use url::Url;
 use super::Context;
 use super::gates::Turn;
 use super::report::Event;
-use crate::net::{FetchErrorKind, Transport};
+use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
 enum Next {
@@ -37,7 +37,7 @@ struct Worker<S, T> {
     pace: SitePace,
     /// Done, not yet committed: refusals cost no request and go along with the next commit.
     visits: Vec<Visit>,
-    postponed: Vec<(Url, Timestamp)>,
+    put_off: Vec<(Origin, Timestamp)>,
 }
 
 /// Works off one lease and gives it back.
@@ -54,7 +54,7 @@ pub(super) async fn work<S: Store, T: Transport>(
         deadline: lease.deadline,
         pace,
         visits: vec![],
-        postponed: vec![],
+        put_off: vec![],
     };
     let mut next_at = Timestamp::EPOCH;
     for page in lease.urls {
@@ -91,7 +91,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
                     return Ok(self.refuse(&page, reason, evidence));
                 }
                 Verdict::Wait { until, cause: WaitCause::RobotsUnreachable } => {
-                    return Ok(self.postpone(page, &robots, until));
+                    return Ok(self.put_off(&page.url, origin, &robots, until));
                 }
                 Verdict::Wait { until, .. } => return Ok(Next::NotBefore(until)),
                 Verdict::FetchRobots(errand, grounds) => {
@@ -124,7 +124,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let Some(place) = context.budget.take() else {
             return Ok(Next::NotBefore(Timestamp::EPOCH));
         };
-        let terms = context.page_terms.clone();
+        let validators = context.validators(page);
+        let terms = Terms { validators, ..context.page_terms.clone() };
         let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
         self.pace.clone_from(&turn);
         drop(turn);
@@ -137,15 +138,20 @@ impl<S: Store, T: Transport> Worker<S, T> {
         self.commit(AfterReport::Keep, Timestamp::EPOCH).await
     }
 
-    /// Puts a URL off because its origin's robots.txt cannot be read. Told once a lease: a site
-    /// may have a million of them.
-    fn postpone(&mut self, page: PageRecord, robots: &RobotsRecord, until: Timestamp) -> Next {
-        if self.postponed.is_empty() {
+    /// Puts all due URLs of an origin off because its robots.txt cannot be read.
+    fn put_off(
+        &mut self,
+        url: &Url,
+        origin: Origin,
+        robots: &RobotsRecord,
+        until: Timestamp,
+    ) -> Next {
+        if !self.put_off.iter().any(|(known, _)| *known == origin) {
             let detail = robots.failing().map_or("", |run| run.cause.as_str());
             let cause = WaitCause::RobotsUnreachable;
-            self.context.tell(&Event::Waits { url: &page.url, cause, detail, until });
+            self.context.tell(&Event::Waits { url, cause, detail, until });
+            self.put_off.push((origin, until));
         }
-        self.postponed.push((page.url, until));
         Next::More
     }
 
@@ -176,7 +182,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let report = SiteReport {
             token: self.token.clone(),
             visits: std::mem::take(&mut self.visits),
-            postponed: std::mem::take(&mut self.postponed),
+            put_off: std::mem::take(&mut self.put_off),
             pace: self.pace.clone(),
             next_at,
             then,

@@ -1,6 +1,8 @@
 //! Whole crawls of a simulated web under a held clock: hours pass in milliseconds, and the web's
 //! own ledger says who came when.
 
+mod revisits;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -36,13 +38,14 @@ struct Seen {
     url: String,
     from: Timestamp,
     until: Timestamp,
+    conditional: bool,
 }
 
 /// A web of which every URL is known; what is not listed answers 404.
 #[derive(Clone)]
 struct Web {
     clock: Clock,
-    answers: Arc<BTreeMap<String, Answer>>,
+    answers: Arc<Mutex<BTreeMap<String, Answer>>>,
     ledger: Arc<Mutex<Vec<Seen>>>,
     /// How pages come; a robots.txt comes whole.
     completeness: Completeness,
@@ -51,8 +54,12 @@ struct Web {
 impl Web {
     fn new(clock: Clock, answers: impl IntoIterator<Item = (&'static str, Answer)>) -> Self {
         let answers = answers.into_iter().map(|(url, answer)| (url.to_owned(), answer));
-        let (answers, ledger) = (Arc::new(answers.collect()), Arc::default());
+        let (answers, ledger) = (Arc::new(Mutex::new(answers.collect())), Arc::default());
         Self { clock, answers, ledger, completeness: Completeness::Whole }
+    }
+
+    fn set(&self, url: &str, answer: Answer) {
+        self.answers.lock().unwrap().insert(url.into(), answer);
     }
 
     fn ledger(&self) -> Vec<Seen> {
@@ -65,16 +72,24 @@ impl Web {
 }
 
 impl Transport for Web {
-    async fn fetch(&self, grounds: Grounds, _: Terms) -> Result<Reply, FetchError> {
+    async fn fetch(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
         let from = self.clock.now();
         tokio::time::sleep(LATENCY).await;
         let until = self.clock.now();
         let url = grounds.url().clone();
-        self.ledger.lock().unwrap().push(Seen { url: url.to_string(), from, until });
+        let etag = terms.validators.etag;
+        let conditional = etag.is_some();
+        self.ledger.lock().unwrap().push(Seen { url: url.to_string(), from, until, conditional });
         let is_page = !url.path().ends_with("robots.txt");
         let completeness = if is_page { self.completeness } else { Completeness::Whole };
         let unknown = || (404, &[][..], String::new());
-        let (status, lines, body) = self.answers.get(url.as_str()).cloned().unwrap_or_else(unknown);
+        let answer = self.answers.lock().unwrap().get(url.as_str()).cloned();
+        let (mut status, lines, mut body) = answer.unwrap_or_else(unknown);
+        if etag
+            .is_some_and(|etag| lines.iter().any(|line| *line == ("etag", etag.to_str().unwrap())))
+        {
+            (status, body) = (304, String::new());
+        }
         if status == STALE && self.count(url.as_str()) == 1 {
             return Err(FetchError { url: Box::new(url), kind: FetchErrorKind::Stale });
         }
@@ -315,7 +330,8 @@ async fn an_expired_page_is_withdrawn_without_a_visit() {
             ),
         ],
     );
-    let config = config("https://a.example/");
+    let mut config = config("https://a.example/");
+    config.recrawl.first = Span::secs(30 * 86_400);
     data.crawl(&web, &config).await;
     let found = |words: &str, now| data.found(words, now);
     assert_eq!((found("words", T0), found("fleeting", T0)), (2, 1));

@@ -4,17 +4,18 @@
 use std::collections::HashMap;
 
 use comity_compliance::{
-    Answer, Directive, Directives, Follow, Publication, RefusalReason, StatusEffect, Timestamp,
-    Withheld, judge_link, retry_at,
+    Answer, Collector, Directive, Directives, Follow, Publication, RefusalReason, StatusEffect,
+    Timestamp, Withheld, judge_link, retry_at,
 };
 use comity_storage::{
-    DirectiveNote, Fetched, Found, Outcome, PageRecord, Plan, Review, Store, Via, Visit,
+    DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store, Via, Visit,
 };
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::reply::header_text;
 use super::report::Event;
+use super::revisit::HIDES_TEXT;
 use super::{Context, publish, reply};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
@@ -29,7 +30,7 @@ pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit
         url: page.url.clone(),
         at,
         outcome,
-        next: None,
+        next: Next::Never,
         priority: page.priority,
         found: vec![],
         sink: None,
@@ -38,12 +39,18 @@ pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit
 }
 
 impl<S: Store, T: Transport> Context<S, T> {
-    /// The visit that a request made.
+    /// The visit that a request made, with the time of the next one.
     pub(super) async fn visit(
         &self,
         page: &PageRecord,
         fetched: Result<Reply, FetchError>,
     ) -> Visit {
+        let mut visit = self.judge(page, fetched).await;
+        self.keep_fresh(page, &mut visit);
+        visit
+    }
+
+    async fn judge(&self, page: &PageRecord, fetched: Result<Reply, FetchError>) -> Visit {
         let now = self.clock.now();
         let answer = reply::answer(&fetched, now);
         let reply = match fetched {
@@ -64,8 +71,8 @@ impl<S: Store, T: Transport> Context<S, T> {
                 self.read(page, &reply, now).await
             }
             (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
-            // No request is conditional yet, so 304 answers none of ours.
-            (StatusEffect::Keep | StatusEffect::Stand, _) => {
+            (StatusEffect::Stand, _) => self.not_modified(page, &reply, now),
+            (StatusEffect::Keep, _) => {
                 let code = if status == 429 { "too-many-requests" } else { "server-error" };
                 self.failed(page, code, format!("status {status}"), answer, now)
             }
@@ -99,7 +106,9 @@ impl<S: Store, T: Transport> Context<S, T> {
     ) -> Visit {
         let (reason, told) = (reason.code(), evidence.as_deref());
         self.tell(&Event::Refused { url: &page.url, reason, evidence: told });
-        plain(page, now, Outcome::Refused { code: reason.into(), evidence })
+        let (code, sink) = (reason.into(), self.withdraw_if_indexed(page));
+        let outcome = Outcome::Refused { code, evidence };
+        Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
     }
 
     fn failed(
@@ -114,6 +123,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         let next = retry_at(&self.settings.policy, failures, answer, now);
         let url = &page.url;
         self.tell(&Event::Failed { url, reason: code, detail: &detail, retry_at: next });
+        let next = next.map_or(Next::Never, Next::Retry);
         Visit { next, ..plain(page, now, Outcome::Failed { code: code.into(), detail }) }
     }
 
@@ -135,6 +145,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             url: to.clone(),
             depth: page.depth,
             hops: page.hops.saturating_add(1),
+            role: page.role,
             via: Via::Redirect,
             from: Some(page.url.clone()),
             at: now,
@@ -193,12 +204,13 @@ impl<S: Store, T: Transport> Context<S, T> {
         self.tell(&Event::Fetched { url: &page.url, status, withheld });
         let fetched = Fetched {
             directives: self.directive_notes(&directives, &scanned),
+            sent: self.settings.index && publication.terms().is_some(),
             title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
             ..fetched(reply, &publication)
         };
         Visit {
             found: self.found_links(page, &scanned, &directives, now),
-            sink: self.sink(page, &scanned, &publication, now),
+            sink: self.sink(page, &scanned, &publication, &fetched),
             index_review: publication.until().map_or(Review::Never, Review::At),
             ..plain(page, now, Outcome::Fetched(fetched))
         }
@@ -221,14 +233,20 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// What the page's rules say for us, headers before tags (R6 to R9).
     fn directives(&self, reply: &Reply, page: &Page, now: Timestamp) -> Directives {
-        let mut collector = Directives::for_identity(&self.settings.identity, now);
-        for line in reply.headers.get_all("x-robots-tag") {
-            collector.header_line(line.as_bytes());
-        }
+        let mut collector = self.header_directives(reply, now);
         for tag in &page.robots_meta {
             collector.meta(&tag.name, &tag.content);
         }
         collector.finish()
+    }
+
+    /// What the header's rules say.
+    pub(super) fn header_directives(&self, reply: &Reply, now: Timestamp) -> Collector<'_> {
+        let mut collector = Directives::for_identity(&self.settings.identity, now);
+        for line in reply.headers.get_all("x-robots-tag") {
+            collector.header_line(line.as_bytes());
+        }
+        collector
     }
 
     /// What the page record keeps of the page's rules. That some of its text is hidden from
@@ -237,7 +255,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         let mut notes: Vec<_> = directives.iter().map(note).collect();
         let both_whole = page.text.len() <= self.scan_limits.snippet_bytes;
         if both_whole && page.snippet_text != page.text {
-            let (rule, source) = ("data-nosnippet".into(), "elements of the page".into());
+            let (rule, source) = (HIDES_TEXT.into(), "elements of the page".into());
             notes.push(DirectiveNote { rule, source, agent: None });
         }
         notes
@@ -249,22 +267,32 @@ impl<S: Store, T: Transport> Context<S, T> {
         page: &PageRecord,
         scanned: &Page,
         publication: &Publication,
-        now: Timestamp,
+        fetched: &Fetched,
     ) -> Option<Vec<u8>> {
         if publication.terms().is_none() {
             return self.withdraw_if_indexed(page);
         }
-        if !self.settings.index {
+        if !self.settings.index || self.index_has_this(page, fetched) {
             return None;
         }
+        let now = self.clock.now();
         if matches!(publication, Publication::Full(_)) {
             self.reporter.count(|counts| counts.indexed += 1);
         }
         publish::to_bytes(&publish::change(&page.url, scanned, publication, now))
     }
 
+    /// Whether the index has this very page, by an earlier visit.
+    fn index_has_this(&self, page: &PageRecord, fetched: &Fetched) -> bool {
+        let Some((at, Outcome::Fetched(before))) = &page.last else { return false };
+        let same = before.content_hash == fetched.content_hash
+            && before.directives == fetched.directives
+            && before.publication == fetched.publication;
+        same && self.index_has_all_of(before, *at)
+    }
+
     /// A page that was never fetched before cannot be in the index.
-    fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
+    pub(super) fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
         let may_be_there = self.settings.index && page.fetches > 0;
         may_be_there.then(|| publish::to_bytes(&publish::withdraw(&page.url))).flatten()
     }
@@ -315,7 +343,8 @@ impl<S: Store, T: Transport> Context<S, T> {
                 None => {
                     places.insert(url.clone(), found.len());
                     let from = Some(page.url.clone());
-                    found.push(Found { url, depth, hops: 0, via, from, at: now, plan });
+                    let role = Role::Page;
+                    found.push(Found { url, depth, hops: 0, role, via, from, at: now, plan });
                 }
             }
         }
@@ -339,7 +368,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 }
 
 /// Why a page is no result of its own, if it is none.
-fn withheld(publication: &Publication) -> Option<&'static str> {
+pub(super) fn withheld(publication: &Publication) -> Option<&'static str> {
     match publication {
         Publication::Full(_) => None,
         Publication::EmbeddedOnly(_) => Some(publication.code()),
@@ -361,7 +390,7 @@ fn fetched(reply: &Reply, publication: &Publication) -> Fetched {
     }
 }
 
-fn note(directive: &Directive) -> DirectiveNote {
+pub(super) fn note(directive: &Directive) -> DirectiveNote {
     DirectiveNote {
         rule: directive.rule.to_string(),
         source: directive.source.to_string(),

@@ -11,7 +11,7 @@ use url::Url;
 use super::Shared;
 use crate::engine::{Batch, Engine};
 use crate::key::{self, PageKey, Place, due_second};
-use crate::page::{Fate, Found, MAX_URL_BYTES, Outcome, Plan, Review, Visit};
+use crate::page::{Fate, Found, MAX_URL_BYTES, Next, Outcome, Plan, Review, Role, Visit};
 use crate::record::{
     FromRow, Origins, OutboxRow, OutcomeRow, PageRow, RobotsRow, SiteRow, SpoolPlace, StateRow,
     cut_code, decode, encode,
@@ -20,6 +20,9 @@ use crate::store::{AfterReport, Receipt, SiteReport, StoreError};
 
 /// Bytes of a robots.txt record in one row.
 const ROBOTS_PART_BYTES: usize = 32 * 1024;
+
+/// URLs that one report puts off at most.
+const PUT_OFF_AT_ONCE: usize = 4096;
 
 /// A sequence number has 40 bits in a key.
 const SEQ_MASK: u64 = (1 << 40) - 1;
@@ -121,8 +124,8 @@ impl<'a, E: Engine> Draft<'a, E> {
         parent: Option<(&Url, PageKey)>,
     ) -> Result<Fate, StoreError> {
         let print = self.shared.seen.print(found.url.as_str());
-        let again = matches!(found.plan, Plan::Again { .. });
-        if !again && self.shared.seen.contains(print) {
+        let told_anew = matches!(found.plan, Plan::Again { .. } | Plan::Changed { .. });
+        if !told_anew && self.shared.seen.contains(print) {
             return Ok(Fate::Known);
         }
         if found.url.as_str().len() > MAX_URL_BYTES {
@@ -150,10 +153,21 @@ impl<'a, E: Engine> Draft<'a, E> {
 
     fn found_again(&mut self, page: PageKey, origins: Origins, plan: &Plan) -> Fate {
         let noted = self.page(page).is_some_and(|row| row.noted.is_some());
-        let queued = self.page(page).is_some_and(|row| row.place.is_some());
+        let queued = self.page(page).is_some_and(|row| row.place.is_some() && !row.revisit);
         match plan {
-            Plan::Queue { .. } if noted => self.update(page, |row| row.set_origins(origins)),
-            Plan::Again { .. } if !queued => self.update(page, |row| row.attempts = 0),
+            Plan::Queue { .. } | Plan::Changed { .. } if noted => {
+                self.update(page, |row| row.set_origins(origins));
+            }
+            Plan::Again { .. } if !queued => self.update(page, PageRow::forget_copy),
+            Plan::Changed { at, priority } => {
+                let older = |row: &PageRow| row.revisit && row.was_visited_before(*at);
+                if !queued && self.page(page).is_some_and(older) {
+                    self.enqueue(page, 0, *priority);
+                    self.update(page, |row| row.revisit = true);
+                    return Fate::Upgraded;
+                }
+                return Fate::Known;
+            }
             Plan::Queue { .. } | Plan::Again { .. } | Plan::Note { .. } => return Fate::Known,
         }
         self.plan(page, plan);
@@ -165,7 +179,9 @@ impl<'a, E: Engine> Draft<'a, E> {
             Plan::Queue { due, priority } => {
                 self.enqueue(page, due.map_or(0, due_second), *priority);
             }
-            Plan::Again { priority } => self.enqueue(page, 0, *priority),
+            Plan::Again { priority } | Plan::Changed { priority, .. } => {
+                self.enqueue(page, 0, *priority);
+            }
             Plan::Note { reason } => {
                 let reason = cut_code(reason.clone());
                 self.update(page, |row| row.noted = Some(reason));
@@ -181,6 +197,7 @@ impl<'a, E: Engine> Draft<'a, E> {
         self.put(key::queue(page.site, place), page.slot.to_be_bytes().to_vec());
         self.update(page, |row| {
             row.place = Some(place);
+            row.revisit = false;
             row.noted = None;
         });
         let wake = self.effects.wakes.entry(page.site).or_insert(due);
@@ -237,8 +254,8 @@ impl<'a, E: Engine> Draft<'a, E> {
         for visit in report.visits {
             self.visit(visit)?;
         }
-        for (url, due) in report.postponed {
-            self.postpone(&url, due)?;
+        for (origin, due) in report.put_off {
+            self.put_off(site, &origin, now, due)?;
         }
         self.site(site, &report.token.site)?;
         if let Some(held) = self.sites.get_mut(&site) {
@@ -263,7 +280,8 @@ impl<'a, E: Engine> Draft<'a, E> {
             // Such as the target of a redirect that was followed at once.
             Slot::Free(page) => {
                 let (via, from) = (crate::page::Via::Redirect, FromRow::Nothing);
-                let origins = Origins { depth: 0, hops: 0, via, from, at: visit.at };
+                let (role, at) = (Role::Page, visit.at);
+                let origins = Origins { depth: 0, hops: 0, role, via, from, at };
                 self.insert(page, PageRow::new(&visit.url, origins));
                 page
             }
@@ -284,8 +302,16 @@ impl<'a, E: Engine> Draft<'a, E> {
             Ok(outcome) => row.visited(at, outcome),
             Err(reason) => row.noted = Some(reason),
         });
-        if let Some(next) = visit.next {
-            self.enqueue(page, due_second(next), visit.priority);
+        match visit.next {
+            Next::Never => {}
+            Next::Retry(at) => self.enqueue(page, due_second(at), visit.priority),
+            Next::Revisit { at, every } => {
+                self.enqueue(page, due_second(at), visit.priority);
+                self.update(page, |row| {
+                    row.revisit = true;
+                    row.set_every(every);
+                });
+            }
         }
         match visit.index_review {
             Review::Unchanged => {}
@@ -305,19 +331,44 @@ impl<'a, E: Engine> Draft<'a, E> {
     pub(super) fn again(&mut self, url: &Url) -> Result<(), StoreError> {
         if let Slot::Taken(page) = self.slot(url)? {
             let depth = self.page(page).map_or(0, |row| row.depth);
-            self.update(page, |row| row.attempts = 0);
+            self.update(page, PageRow::forget_copy);
             self.enqueue(page, 0, u8::try_from(depth).unwrap_or(u8::MAX));
         }
         Ok(())
     }
 
-    /// Moves a queued URL to a later moment; one that is not queued stays so.
-    fn postpone(&mut self, url: &Url, due: Timestamp) -> Result<(), StoreError> {
-        let Ok(slot) = self.slot(url) else { return Ok(()) };
-        if let Slot::Taken(page) = slot
-            && let Some(place) = self.page(page).and_then(|row| row.place)
-        {
-            self.enqueue(page, due_second(due), place.priority);
+    /// Moves a site's due URLs of one origin to a later moment, at most [`PUT_OFF_AT_ONCE`].
+    fn put_off(
+        &mut self,
+        site: u64,
+        origin: &Origin,
+        now: Timestamp,
+        due: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (now, prefix) = (due_second(now), key::queue_of(site));
+        let mut slots = Vec::new();
+        self.engine.scan(&prefix, &prefix, PUT_OFF_AT_ONCE, &mut |key, value| {
+            match (key::queue_parts(key), <[u8; 8]>::try_from(value)) {
+                (Some((_, due)), Ok(slot)) if due <= now => slots.push(u64::from_be_bytes(slot)),
+                (Some(_) | None, _) => return ControlFlow::Break(()),
+            }
+            ControlFlow::Continue(())
+        })?;
+        for slot in slots {
+            let page = PageKey { site, slot };
+            if !self.read_page(page)? {
+                continue;
+            }
+            let Some(row) = self.page(page) else { continue };
+            let of_origin =
+                Url::parse(&row.url).is_ok_and(|url| Origin::of(&url).as_ref() == Ok(origin));
+            // One that this report visited has another place by now.
+            let place = row.place.filter(|place| of_origin && place.due <= now);
+            if let Some(place) = place {
+                let revisit = row.revisit;
+                self.enqueue(page, due_second(due), place.priority);
+                self.update(page, |row| row.revisit = revisit);
+            }
         }
         Ok(())
     }
@@ -388,21 +439,24 @@ impl<'a, E: Engine> Draft<'a, E> {
     fn slot(&mut self, url: &Url) -> Result<Slot, StoreError> {
         let mut page = PageKey::of(url).map_err(|e| StoreError::Request(e.to_string()))?;
         for _ in 0..key::MAX_PROBES {
-            let held = match self.pages.entry(page) {
-                Entry::Occupied(held) => held.into_mut(),
-                Entry::Vacant(gap) => match self.engine.read(&page.bytes())? {
-                    None => return Ok(Slot::Free(page)),
-                    Some(bytes) => {
-                        gap.insert(Held { row: decode(&bytes, "a page record")?, changed: false })
-                    }
-                },
-            };
-            if held.row.url == url.as_str() {
+            if !self.read_page(page)? {
+                return Ok(Slot::Free(page));
+            }
+            if self.page(page).is_some_and(|row| row.url == url.as_str()) {
                 return Ok(Slot::Taken(page));
             }
             page = page.next();
         }
         Ok(Slot::Crowded)
+    }
+
+    /// Reads a page's record, unless that was done; whether there is one.
+    fn read_page(&mut self, page: PageKey) -> Result<bool, StoreError> {
+        if let Entry::Vacant(gap) = self.pages.entry(page) {
+            let Some(bytes) = self.engine.read(&page.bytes())? else { return Ok(false) };
+            gap.insert(Held { row: decode(&bytes, "a page record")?, changed: false });
+        }
+        Ok(true)
     }
 
     fn page(&self, page: PageKey) -> Option<&PageRow> {
@@ -449,5 +503,6 @@ fn origins(found: &Found, parent: Option<(&Url, PageKey)>) -> Origins {
         (Some(from), _) if from.as_str().len() <= MAX_URL_BYTES => FromRow::Url(from.to_string()),
         (Some(_) | None, _) => FromRow::Nothing,
     };
-    Origins { depth: found.depth, hops: found.hops, via: found.via, from, at: found.at }
+    let Found { depth, hops, role, via, at, .. } = *found;
+    Origins { depth, hops, role, via, from, at }
 }

@@ -27,8 +27,8 @@ use crate::open::{Durability, OpenOptions, Opening, Work};
 use crate::page::{Fate, Found, PageRecord};
 use crate::record::{RobotsRow, StateRow, decode};
 use crate::store::{
-    Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, Receipt, Renewal, SiteReport, SiteState, Stats,
-    Store, StoreError,
+    Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Receipt, Renewal, SiteReport,
+    SiteState, Stats, Store, StoreError,
 };
 
 use draft::Draft;
@@ -347,6 +347,16 @@ impl<E: Engine> Store for LocalStore<E> {
     async fn page(&self, url: &Url) -> Result<Option<PageRecord>, StoreError> {
         let url = url.clone();
         self.read(move |shared, engine| shared.page(engine, &url)).await
+    }
+
+    async fn pages(
+        &self,
+        site: &Site,
+        from: Option<PageCursor>,
+        max: usize,
+    ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
+        let site = site.clone();
+        self.read(move |shared, engine| shared.pages(engine, &site, from, max)).await
     }
 
     async fn site(&self, site: &Site) -> Result<Option<SiteState>, StoreError> {

@@ -19,7 +19,7 @@ use crate::key::{self, PageKey};
 use crate::page::PageRecord;
 use crate::record::{OutboxRow, PageRow, RobotsRow, SiteRow, decode};
 use crate::store::{
-    AfterReport, Lease, LeaseToken, OutboxEntry, Payload, SiteState, Stats, StoreError,
+    AfterReport, Lease, LeaseToken, OutboxEntry, PageCursor, Payload, SiteState, Stats, StoreError,
 };
 use crate::tally::Tally;
 
@@ -296,6 +296,28 @@ impl<E: Engine> Shared<E> {
         Ok(rows.into_iter().map(entry).collect())
     }
 
+    pub(super) fn pages(
+        &self,
+        engine: &E,
+        site: &Site,
+        from: Option<PageCursor>,
+        max: usize,
+    ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
+        let prefix = key::pages_of(key::site_hash(site));
+        let from = from.map_or(prefix.to_vec(), |cursor| cursor.0);
+        let (mut rows, mut next) = (Vec::new(), None);
+        engine.scan(&from, &prefix, max.saturating_add(1), &mut |key, value| {
+            if rows.len() == max {
+                next = Some(PageCursor(key.to_vec()));
+                return ControlFlow::Break(());
+            }
+            rows.push(value.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        let pages = rows.iter().map(|bytes| record(engine, bytes)).collect::<Result<_, _>>()?;
+        Ok((pages, next))
+    }
+
     /// Pages that are not queued because of one of these reasons, at most `max`, from the key
     /// `from` on; and where to go on, if there may be more.
     pub(super) fn held_back(
@@ -359,6 +381,7 @@ impl<E: Engine> Shared<E> {
             disk_bytes: self.disk_bytes.load(Ordering::Relaxed),
             known: tally.known,
             queued: tally.queued,
+            revisits: tally.revisits,
             fetched: tally.fetched,
             redirected: tally.redirected,
             refused: tally.refused,

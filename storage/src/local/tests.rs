@@ -9,7 +9,7 @@ use crate::contract::{NOW, fetched, link, noted, report, url, visit};
 use crate::engine::{Batch, EachRow, EngineError};
 use crate::key::PageKey;
 use crate::open::{Durability, EngineKind, open};
-use crate::page::{Outcome, Review, Visit};
+use crate::page::{Next, Outcome, Review, Visit};
 use crate::record::{FromRow, Origins, PageRow, encode};
 use crate::store::Payload;
 use crate::tally::Tally;
@@ -88,7 +88,7 @@ async fn crawl(store: &impl Store, rounds: u64) {
                         link(&format!("https://s{}.example/{n}", round % 11)),
                         noted(&at(&format!("noted{}", round % 7))),
                     ],
-                    next: (kind == 1).then(|| now.after(TTL)),
+                    next: if kind == 1 { Next::Retry(now.after(TTL)) } else { Next::Never },
                     sink: (kind == 4).then(|| page.url.to_string().into_bytes()),
                     index_review: if kind == 4 { Review::At(now) } else { Review::Unchanged },
                     ..visit(page.url.as_str(), outcome)
@@ -270,8 +270,14 @@ async fn a_visit_ends_a_note() {
 async fn colliding_hashes() {
     let engine = MemoryEngine::default();
     let page = PageKey::of(&url("https://a.example/wanted")).unwrap();
-    let origins =
-        Origins { depth: 0, hops: 0, via: crate::Via::Link, from: FromRow::Nothing, at: NOW };
+    let origins = Origins {
+        depth: 0,
+        hops: 0,
+        role: crate::Role::Page,
+        via: crate::Via::Link,
+        from: FromRow::Nothing,
+        at: NOW,
+    };
     let other = PageRow::new(&url("https://a.example/other"), origins);
     let mut batch = Batch::default();
     batch.put(page.bytes(), encode(&other).unwrap());

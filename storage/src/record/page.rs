@@ -1,12 +1,14 @@
 //! Page records.
 
+use std::time::Duration;
+
 use comity_compliance::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{VERSION, cut, cut_code, cut_text};
 use crate::key::{PageKey, Place, due_moment};
-use crate::page::{DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Via};
+use crate::page::{DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via};
 use crate::store::StoreError;
 
 const MAX_DIRECTIVES: usize = 64;
@@ -29,6 +31,11 @@ pub(crate) struct PageRow {
     pub(crate) noted: Option<String>,
     /// The due second of its `i|` row.
     pub(crate) review: Option<u32>,
+    role: RoleRow,
+    /// Whether its place is for a visit that only keeps it fresh.
+    pub(crate) revisit: bool,
+    /// The interval of such visits, in seconds.
+    every_s: Option<u32>,
 }
 
 impl PageRow {
@@ -40,6 +47,12 @@ impl PageRow {
             (None, Some(_) | None) => None,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+enum RoleRow {
+    Page,
+    Sitemap,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -79,12 +92,14 @@ pub(crate) struct FetchedRow {
     directives: Vec<(String, String, Option<String>)>,
     publication: String,
     title: Option<String>,
+    sent: bool,
 }
 
 /// Where and how a page was found; what a [`PageRow`] starts with.
 pub(crate) struct Origins {
     pub(crate) depth: u16,
     pub(crate) hops: u8,
+    pub(crate) role: Role,
     pub(crate) via: Via,
     pub(crate) from: FromRow,
     pub(crate) at: Timestamp,
@@ -112,6 +127,9 @@ impl PageRow {
             place: None,
             noted: None,
             review: None,
+            role: RoleRow::Page,
+            revisit: false,
+            every_s: None,
         };
         row.set_origins(origins);
         row
@@ -120,9 +138,35 @@ impl PageRow {
     pub(crate) fn set_origins(&mut self, origins: Origins) {
         self.depth = origins.depth;
         self.hops = origins.hops;
+        self.role = origins.role.into();
         self.via = ViaRow::from(origins.via);
         self.from = origins.from;
         self.found_at = origins.at.as_millis();
+    }
+
+    /// Whether its last visit was before this moment.
+    pub(crate) fn was_visited_before(&self, at: Timestamp) -> bool {
+        self.last.as_ref().is_some_and(|(last, _)| *last < at.as_millis())
+    }
+
+    /// Sets the interval of its visits.
+    pub(crate) fn set_every(&mut self, every: Duration) {
+        self.every_s = Some(u32::try_from(every.as_secs()).unwrap_or(u32::MAX));
+    }
+
+    /// Forgets what a conditional request could be made with, and failures.
+    pub(crate) fn forget_copy(&mut self) {
+        self.attempts = 0;
+        let last = self.last.as_mut().and_then(|(_, outcome)| match outcome {
+            OutcomeRow::Fetched(fetched) => Some(fetched),
+            OutcomeRow::Redirected { .. }
+            | OutcomeRow::Refused { .. }
+            | OutcomeRow::Failed { .. } => None,
+        });
+        let earlier = self.earlier.as_mut().map(|(_, fetched)| fetched);
+        for fetched in last.into_iter().chain(earlier) {
+            (fetched.etag, fetched.last_modified) = (None, None);
+        }
     }
 
     /// What named the page, if it is a page of the store.
@@ -166,6 +210,7 @@ impl PageRow {
             url: parse_url(&self.url)?,
             depth: self.depth,
             hops: self.hops,
+            role: self.role.into(),
             via: self.via.into(),
             from: from.map(|url| parse_url(&url)).transpose()?,
             found_at: Timestamp::from_millis(self.found_at),
@@ -175,6 +220,8 @@ impl PageRow {
             earlier: self.earlier.map(|(at, row)| (Timestamp::from_millis(at), row.into())),
             due: self.place.map(|place| due_moment(place.due)),
             priority: self.place.map_or(0, |place| place.priority),
+            revisit: self.revisit,
+            every: self.every_s.map(|secs| Duration::from_secs(secs.into())),
             noted: self.noted,
             review: self.review.map(due_moment),
         })
@@ -228,6 +275,7 @@ impl From<Fetched> for FetchedRow {
                 .collect(),
             publication: cut_text(fetched.publication),
             title: fetched.title.map(cut_text),
+            sent: fetched.sent,
         }
     }
 }
@@ -247,6 +295,25 @@ impl From<FetchedRow> for Fetched {
                 .collect(),
             publication: row.publication,
             title: row.title,
+            sent: row.sent,
+        }
+    }
+}
+
+impl From<Role> for RoleRow {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Page => Self::Page,
+            Role::Sitemap => Self::Sitemap,
+        }
+    }
+}
+
+impl From<RoleRow> for Role {
+    fn from(role: RoleRow) -> Self {
+        match role {
+            RoleRow::Page => Self::Page,
+            RoleRow::Sitemap => Self::Sitemap,
         }
     }
 }

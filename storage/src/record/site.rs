@@ -6,7 +6,7 @@ use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts};
 use comity_compliance::{
     DayTally, Health, Hold, LastAnswers, Origin, Probe, Sign, SitePace, Tally, Timestamp, WaitCause,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::cut_text;
 
@@ -28,8 +28,6 @@ struct PaceRow {
     last_served: Option<i64>,
     /// Milliseconds.
     crawl_delay: Option<u64>,
-    /// Last of all: a row of an earlier build ends before it.
-    #[serde(deserialize_with = "if_there")]
     health: HealthRow,
 }
 
@@ -45,11 +43,6 @@ struct HealthRow {
     day: [(u16, u16); 8],
     /// When, and whether it was answered well.
     probe: Option<(i64, bool)>,
-}
-
-/// What cannot be read is learnt anew, beginning gently.
-fn if_there<'de, D: Deserializer<'de>>(row: D) -> Result<HealthRow, D::Error> {
-    Ok(HealthRow::deserialize(row).unwrap_or_default())
 }
 
 impl HealthRow {
