@@ -143,8 +143,12 @@ const LEASE: Duration = Duration::from_secs(900);
 const REQUESTS_PER_LEASE: u32 = 7;
 /// No request is taken to be under way for longer, whatever the limits say.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
-/// URLs that a worker takes along: several where a site may be asked without a pause.
+/// URLs that a worker takes along: several, as what a rule forbids takes no time.
 const URLS_PER_LEASE: usize = 8;
+/// The same where a site may be asked almost without a pause.
+const URLS_PER_FAST_LEASE: usize = 64;
+/// A pause between requests that is almost none.
+const FAST: Duration = Duration::from_millis(100);
 /// The index, the audit log and the gates are looked after this often.
 const HOUSEKEEPING: Duration = Duration::from_millis(500);
 /// A crawl that is told to stop waits this long for requests under way.
@@ -305,7 +309,9 @@ impl<S: Store, T: Transport> Context<S, T> {
             return Ok(());
         }
         let now = self.clock.now();
-        for lease in self.store.lease(now, free, URLS_PER_LEASE, self.lease()).await? {
+        let fast = self.settings.policy.interval < FAST;
+        let urls = if fast { URLS_PER_FAST_LEASE } else { URLS_PER_LEASE };
+        for lease in self.store.lease(now, free, urls, self.lease()).await? {
             workers.spawn(site::work(Arc::clone(self), lease));
         }
         Ok(())

@@ -13,9 +13,11 @@ use comity_storage::{
     AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, SiteReport, Store, StoreError,
     Visit,
 };
+use tokio::task::{JoinError, JoinHandle};
 use url::Url;
 
 use super::Context;
+use super::budget::Place;
 use super::gates::Turn;
 use super::report::Event;
 use crate::net::{FetchErrorKind, Terms, Transport};
@@ -38,7 +40,12 @@ struct Worker<S, T> {
     /// Done, not yet committed: refusals cost no request and go along with the next commit.
     visits: Vec<Visit>,
     put_off: Vec<(Origin, Timestamp)>,
+    /// A report that is being written, while the next request is made.
+    writing: Option<JoinHandle<Result<Next, StoreError>>>,
 }
+
+/// Visits that may gather while a report is being written.
+const GATHERED: usize = 32;
 
 /// Works off one lease and gives it back.
 pub(super) async fn work<S: Store, T: Transport>(
@@ -55,6 +62,7 @@ pub(super) async fn work<S: Store, T: Transport>(
         pace,
         visits: vec![],
         put_off: vec![],
+        writing: None,
     };
     let mut next_at = Timestamp::EPOCH;
     for page in lease.urls {
@@ -66,7 +74,9 @@ pub(super) async fn work<S: Store, T: Transport>(
             }
         }
     }
-    worker.commit(AfterReport::Release, next_at).await.map(drop)
+    worker.written().await?;
+    worker.start_commit(AfterReport::Release, next_at).await;
+    worker.written().await.map(drop)
 }
 
 impl<S: Store, T: Transport> Worker<S, T> {
@@ -121,9 +131,11 @@ impl<S: Store, T: Transport> Worker<S, T> {
         mut turn: Turn,
     ) -> Result<Next, StoreError> {
         let context = Arc::clone(&self.context);
-        let Some(place) = context.budget.take() else {
+        let counted = matches!(page.last, Some((_, Outcome::Fetched(_))));
+        let place = if counted { None } else { context.budget.take() };
+        if place.is_none() && !counted {
             return Ok(Next::NotBefore(Timestamp::EPOCH));
-        };
+        }
         let validators = context.validators(page);
         let terms = Terms { validators, ..context.page_terms.clone() };
         let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
@@ -132,10 +144,28 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
         let visit = context.visit(page, fetched).await;
         if matches!(visit.outcome, Outcome::Fetched(_)) {
-            place.keep();
+            place.into_iter().for_each(Place::keep);
         }
         self.visits.push(visit);
-        self.commit(AfterReport::Keep, Timestamp::EPOCH).await
+        self.hand_over().await
+    }
+
+    /// Hands what is done to the store. While an earlier report is being written it gathers.
+    async fn hand_over(&mut self) -> Result<Next, StoreError> {
+        let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
+        if busy && self.visits.len() < GATHERED {
+            return Ok(Next::More);
+        }
+        let next = self.written().await?;
+        self.start_commit(AfterReport::Keep, Timestamp::EPOCH).await;
+        Ok(next)
+    }
+
+    /// Waits for the report that is being written: what it held is durable then.
+    async fn written(&mut self) -> Result<Next, StoreError> {
+        let Some(task) = self.writing.take() else { return Ok(Next::More) };
+        let panicked = |panic: JoinError| StoreError::NotDone { cause: panic.to_string() };
+        task.await.map_err(panicked)?
     }
 
     /// Puts all due URLs of an origin off because its robots.txt cannot be read.
@@ -174,8 +204,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
         Next::More
     }
 
-    /// Commits what is done; durable when it returns.
-    async fn commit(&mut self, then: AfterReport, next_at: Timestamp) -> Result<Next, StoreError> {
+    /// Starts to write a report of what is done.
+    async fn start_commit(&mut self, then: AfterReport, next_at: Timestamp) {
         let turn = self.context.gates.turn(&self.site, &self.pace).await;
         self.pace.clone_from(&turn);
         drop(turn);
@@ -187,17 +217,26 @@ impl<S: Store, T: Transport> Worker<S, T> {
             next_at,
             then,
         };
-        let receipt = self.context.store.commit(report, self.context.clock.now()).await?;
-        self.context.committed.notify_one();
-        match receipt {
-            Receipt::Accepted { new_urls } => {
-                self.context.reporter.count(|counts| counts.found += new_urls as u64);
-                Ok(Next::More)
-            }
-            Receipt::Fenced => {
-                tracing::warn!(site = %self.site, "lease lost: its deadline passed before the commit");
-                Ok(Next::NotBefore(Timestamp::EPOCH))
-            }
+        self.writing = Some(tokio::spawn(commit(Arc::clone(&self.context), report)));
+    }
+}
+
+/// Commits a report; durable when it returns.
+async fn commit<S: Store, T: Transport>(
+    context: Arc<Context<S, T>>,
+    report: SiteReport,
+) -> Result<Next, StoreError> {
+    let site = report.token.site.clone();
+    let receipt = context.store.commit(report, context.clock.now()).await?;
+    context.committed.notify_one();
+    match receipt {
+        Receipt::Accepted { new_urls } => {
+            context.reporter.count(|counts| counts.found += new_urls as u64);
+            Ok(Next::More)
+        }
+        Receipt::Fenced => {
+            tracing::warn!(%site, "lease lost: its deadline passed before the commit");
+            Ok(Next::NotBefore(Timestamp::EPOCH))
         }
     }
 }
