@@ -1,10 +1,16 @@
 //! What is wrong or of no use in a robots.txt, with line numbers and advice.
 
-use alloc::collections::BTreeMap;
+mod agents;
+mod paths;
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+
+use agents::{Agents, Naming};
+use paths::{Clash, Paths};
 
 use super::groups::name;
 use super::lines::{self, BOM, Grammar, RuleKind};
@@ -73,6 +79,15 @@ reasons! {
         /// A group that says nothing.
         GroupWithoutRules = "group-without-rules", "RT-068",
             "The group has no rule, so the crawlers that it names may fetch everything, whatever the group for * says; say so with an empty disallow, or give it rules.";
+        /// A group that no crawler can choose.
+        GroupForNobody = "group-for-nobody", "RT-067, RT-069",
+            "No user-agent line of this group names a crawler, so its rules bind nobody; correct the names.";
+        /// A crawler that several groups name.
+        SplitGroup = "split-group", "RT-064",
+            "An earlier group names this crawler too, and it obeys both as if they were one; write them as one, so that nobody overlooks a rule.";
+        /// A crawler that one group names twice.
+        DuplicateAgent = "duplicate-agent", "RT-060",
+            "The group names this crawler already; remove one of the lines.";
         /// A rule without a path beside others.
         PathlessRule = "pathless-rule", "RT-045",
             "A rule without a path has no effect; give it one (/ for everything), or remove it.";
@@ -84,10 +99,13 @@ reasons! {
             "$ means the end of a URL only as the last character, here it is an ordinary one; move it to the end, or write %24 if it is meant.";
         /// The same rule again.
         DuplicateRule = "duplicate-rule", "RT-083",
-            "The group has this rule already; remove one of them.";
+            "The group has this rule already, or one that matches the same; remove one of them.";
         /// Allowed and disallowed alike.
         ContradictoryRules = "contradictory-rules", "RT-083",
             "The group both allows and disallows this path, and then allow wins; remove one of them.";
+        /// A rule that a longer one for the same URLs overrules.
+        ShadowedRule = "shadowed-rule", "RT-083, RT-087",
+            "The group has the opposite rule for the same URLs with a longer path, and the longest path wins, so this rule decides nothing; remove one of them.";
         /// A sitemap line that is no full URL.
         RelativeSitemap = "relative-sitemap", "RT-050, AM-38",
             "A sitemap is given by its whole URL with https:// and host; this line is ignored.";
@@ -126,6 +144,7 @@ impl Lint {
             | Self::PageRule
             | Self::AgentUnreadable
             | Self::RuleBeforeGroup
+            | Self::GroupForNobody
             | Self::PathStart
             | Self::RelativeSitemap => Severity::Error,
             Self::ByteOrderMark
@@ -137,10 +156,13 @@ impl Lint {
             | Self::UnknownField
             | Self::AgentCut
             | Self::GroupWithoutRules
+            | Self::SplitGroup
+            | Self::DuplicateAgent
             | Self::PathlessRule
             | Self::InnerDollar
             | Self::DuplicateRule
-            | Self::ContradictoryRules => Severity::Warning,
+            | Self::ContradictoryRules
+            | Self::ShadowedRule => Severity::Warning,
         }
     }
 }
@@ -216,6 +238,7 @@ pub fn lint(body: &[u8], max_bytes: usize) -> Findings {
 #[derive(Default)]
 struct Linter<'a> {
     findings: Findings,
+    agents: Agents,
     group: Option<Group<'a>>,
 }
 
@@ -224,16 +247,22 @@ struct Linter<'a> {
 struct Group<'a> {
     first_line: u32,
     has_rule: bool,
+    names: Names,
     /// Disallows without a path: alone, they are a way to say that all is allowed.
     empty_disallows: Vec<u32>,
-    paths: BTreeMap<&'a [u8], Said>,
+    paths: Paths<'a>,
 }
 
-/// Where a group allows and where it disallows a path.
+/// Whom a group is for.
 #[derive(Default)]
-struct Said {
-    allow: Option<u32>,
-    disallow: Option<u32>,
+enum Names {
+    /// No name that can be read yet.
+    #[default]
+    Nobody,
+    /// Crawlers that earlier groups name too: what is missing here stands there.
+    KnownOnly,
+    /// At least one crawler that no earlier group names.
+    SomeNew,
 }
 
 impl<'a> Linter<'a> {
@@ -308,14 +337,27 @@ impl<'a> Linter<'a> {
         if self.group.as_ref().is_none_or(|group| group.has_rule) {
             self.group = Some(Group { first_line: line, ..Group::default() });
         }
-        match name(value, Grammar::GoogleOnly) {
-            [] => self.found(line, Lint::AgentUnreadable, quoted(value)),
-            read if read.len() < value.len() => {
-                let detail = format!("{} is read as {}", quoted(value), quoted(read));
-                self.found(line, Lint::AgentCut, detail);
-            }
-            _ => {}
+        let read = name(value, Grammar::GoogleOnly);
+        if read.is_empty() {
+            return self.found(line, Lint::AgentUnreadable, quoted(value));
         }
+        if read.len() < value.len() {
+            let detail = format!("{} is read as {}", quoted(value), quoted(read));
+            self.found(line, Lint::AgentCut, detail);
+        }
+        let Some(group) = self.group.as_mut() else { return };
+        let (lint, first) = match self.agents.name(read, group.first_line, line) {
+            Naming::First => {
+                group.names = Names::SomeNew;
+                return;
+            }
+            Naming::InThisGroup { line } => (Lint::DuplicateAgent, line),
+            Naming::InEarlierGroup { line } => (Lint::SplitGroup, line),
+        };
+        if let Names::Nobody = group.names {
+            group.names = Names::KnownOnly;
+        }
+        self.found(line, lint, format!("{}, in line {first} too", quoted(read)));
     }
 
     fn rule(&mut self, line: u32, kind: RuleKind, path: &'a [u8]) {
@@ -323,6 +365,8 @@ impl<'a> Linter<'a> {
         let Some(group) = self.group.as_mut() else {
             return self.found(line, Lint::RuleBeforeGroup, quoted(path));
         };
+        let binds_nobody = !group.has_rule && matches!(group.names, Names::Nobody);
+        let first_line = group.first_line;
         group.has_rule = true;
         if path.is_empty() {
             if kind == RuleKind::Disallow && group.paths.is_empty() {
@@ -330,14 +374,20 @@ impl<'a> Linter<'a> {
             } else {
                 self.found(line, Lint::PathlessRule, String::new());
             }
-            return;
+        } else {
+            let earlier = group.paths.add(kind, line, path);
+            for line in core::mem::take(&mut group.empty_disallows) {
+                self.found(line, Lint::PathlessRule, String::new());
+            }
+            if let Some(Clash { lint, line, path, other }) = earlier {
+                let other_path = if other.path == path { None } else { Some(other.path) };
+                let other_path = other_path.map_or(String::new(), |path| quoted(path) + " ");
+                let detail = format!("{}, {other_path}in line {} too", quoted(path), other.line);
+                self.found(line, lint, detail);
+            }
         }
-        let earlier = group.paths.entry(path).or_default().add(kind, line);
-        for line in core::mem::take(&mut group.empty_disallows) {
-            self.found(line, Lint::PathlessRule, String::new());
-        }
-        if let Some((lint, first)) = earlier {
-            self.found(line, lint, format!("{}, in line {first} too", quoted(path)));
+        if binds_nobody {
+            self.found(first_line, Lint::GroupForNobody, String::new());
         }
     }
 
@@ -352,23 +402,14 @@ impl<'a> Linter<'a> {
         }
     }
 
+    /// Only the last group of a file can be without rules: others would be one with the next.
     fn end_last_group(&mut self) {
-        if let Some(group) = self.group.take().filter(|group| !group.has_rule) {
-            self.found(group.first_line, Lint::GroupWithoutRules, String::new());
+        let Some(group) = self.group.take().filter(|group| !group.has_rule) else { return };
+        match group.names {
+            Names::Nobody => self.found(group.first_line, Lint::GroupForNobody, String::new()),
+            Names::SomeNew => self.found(group.first_line, Lint::GroupWithoutRules, String::new()),
+            Names::KnownOnly => {}
         }
-    }
-}
-
-impl Said {
-    /// Notes a rule; the line that said it before, or the opposite.
-    fn add(&mut self, kind: RuleKind, line: u32) -> Option<(Lint, u32)> {
-        let (same, opposite) = match kind {
-            RuleKind::Allow => (&mut self.allow, self.disallow),
-            RuleKind::Disallow => (&mut self.disallow, self.allow),
-        };
-        let again = same.map(|first| (Lint::DuplicateRule, first));
-        same.get_or_insert(line);
-        again.or(opposite.map(|first| (Lint::ContradictoryRules, first)))
     }
 }
 
@@ -389,6 +430,3 @@ fn quoted(text: &[u8]) -> String {
     }
     quoted
 }
-
-#[cfg(test)]
-mod tests;
