@@ -31,6 +31,9 @@ reasons! {
         /// Not UTF-8 but UTF-16.
         Utf16 = "utf-16", "RT-040, RT-052",
             "The file is in UTF-16, so no line of it is understood; save it as UTF-8.";
+        /// No text at all.
+        Binary = "binary", "RT-040, RT-052",
+            "This is no text but something compressed, or an image, and crawlers find no rule in it; serve the rules as plain text, and name a compression in Content-Encoding.";
         /// More than crawlers read.
         Oversize = "oversize", "RT-031, AM-17",
             "From this line on the file is not read; shorten it, for example by moving what is excluded into one directory.";
@@ -104,7 +107,7 @@ reasons! {
         ContradictoryRules = "contradictory-rules", "RT-083",
             "The group both allows and disallows this path, and then allow wins; remove one of them.";
         /// A rule that a longer one for the same URLs overrules.
-        ShadowedRule = "shadowed-rule", "RT-083, RT-087",
+        ShadowedRule = "shadowed-rule", "RT-083, AM-27",
             "The group has the opposite rule for the same URLs with a longer path, and the longest path wins, so this rule decides nothing; remove one of them.";
         /// A sitemap line that is no full URL.
         RelativeSitemap = "relative-sitemap", "RT-050, AM-38",
@@ -137,6 +140,7 @@ impl Lint {
         match self {
             Self::Html
             | Self::Utf16
+            | Self::Binary
             | Self::Oversize
             | Self::Nul
             | Self::LongLine
@@ -189,7 +193,8 @@ pub struct Findings {
     pub warnings: u32,
 }
 
-/// Looks a body over, as Google's parser reads it. Of a page or of UTF-16 nothing else is told.
+/// Looks a body over, as Google's parser reads it. Of a page, of UTF-16 or of what is no text
+/// nothing else is told.
 ///
 /// `max_bytes` is how much of it crawlers read, see
 /// [`RobotsNumbers::max_bytes`](crate::RobotsNumbers::max_bytes); give the whole body.
@@ -212,6 +217,10 @@ pub fn lint(body: &[u8], max_bytes: usize) -> Findings {
     }
     if text.iter().find(|octet| !lines::is_blank(**octet)) == Some(&b'<') {
         linter.found(1, Lint::Html, quoted(text.trim_ascii_start()));
+        return linter.findings;
+    }
+    if is_binary(text) {
+        linter.found(1, Lint::Binary, String::new());
         return linter.findings;
     }
     if text.len() < body.len() {
@@ -380,9 +389,12 @@ impl<'a> Linter<'a> {
                 self.found(line, Lint::PathlessRule, String::new());
             }
             if let Some(Clash { lint, line, path, other }) = earlier {
-                let other_path = if other.path == path { None } else { Some(other.path) };
-                let other_path = other_path.map_or(String::new(), |path| quoted(path) + " ");
-                let detail = format!("{}, {other_path}in line {} too", quoted(path), other.line);
+                let (path, other_path) = (quoted(path), quoted(other.path));
+                let detail = if path == other_path {
+                    format!("{path}, in line {} too", other.line)
+                } else {
+                    format!("{path}, beside {other_path} in line {}", other.line)
+                };
                 self.found(line, lint, detail);
             }
         }
@@ -411,6 +423,15 @@ impl<'a> Linter<'a> {
             Names::KnownOnly => {}
         }
     }
+}
+
+/// Whether more than a twentieth of the beginning is control characters: of random octets a tenth
+/// is, of text next to none. A few in a short file may be a slip.
+fn is_binary(text: &[u8]) -> bool {
+    let head = text.get(..1024).unwrap_or(text);
+    let is_control = |octet: &&u8| octet.is_ascii_control() && !octet.is_ascii_whitespace();
+    let controls = head.iter().filter(is_control).count();
+    controls >= 5 && controls * 20 > head.len()
 }
 
 /// The beginning of a text, safe to print: control characters and what is no UTF-8 are escaped.

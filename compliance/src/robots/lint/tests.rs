@@ -76,7 +76,8 @@ fn findings() {
 #[test]
 fn octets() {
     let long = [b"sitemap: https://example.com/".as_slice(), &[b'a'; 20_000]].concat();
-    let cases: [(&[u8], &str); 7] = [
+    let zipped = [b"\x1F\x8B\x08\0\0\0\0\0".as_slice(), &[b'z'; 100]].concat();
+    let cases: [(&[u8], &str); 9] = [
         (b"\xEF\xBB\xBFuser-agent: *\ndisallow: /", "1 byte-order-mark"),
         (b"\xEF\xBBuser-agent: *\ndisallow: /", "1 byte-order-mark"),
         (b"user-agent: *\ndisallow: /\xE9", "2 not-utf-8"),
@@ -84,6 +85,8 @@ fn octets() {
         (b"user-agent: *\ndisallow: /a\0b", "2 nul"),
         (b"\xFF\xFEu\0s\0e\0r\0", "1 utf-16"),
         (&long, "1 long-line"),
+        (&zipped, "1 binary"),
+        (b"# \x1b[1m\nuser-agent: *\ndisallow: /\n", ""),
     ];
     for (body, expect) in cases {
         assert_eq!(told(body), expect, "{}", body.escape_ascii());
@@ -114,7 +117,10 @@ fn oversize() {
 fn what_is_kept_has_a_bound_and_all_is_counted() {
     let found = lint(&b"nonsense\n".repeat(5000), 512_000);
     assert_eq!((found.shown.len(), found.errors, found.warnings), (SHOWN, 5000, 0));
-    let found = lint(&[b"sitemap: ".as_slice(), &[b'\x1b'; 9000]].concat(), 512_000);
+    let found = lint(
+        &[b"sitemap: ".as_slice(), &b"\x1b[1m/a/b/c/d/e/f/g/h/i/j/k/l/m/".repeat(300)].concat(),
+        512_000,
+    );
     assert!(found.shown[0].detail.len() < 1000 && !found.shown[0].detail.contains('\x1b'));
 }
 
@@ -123,7 +129,7 @@ fn what_is_kept_has_a_bound_and_all_is_counted() {
 fn details() {
     let cases = [
         ("user-agent: a|disallow: /x|user-agent: A|allow: /y", "A, in line 1 too"),
-        ("user-agent: *|disallow: /x|allow: /x*", "/x, /x* in line 3 too"),
+        ("user-agent: *|disallow: /x|allow: /x*", "/x, beside /x* in line 3"),
         ("user-agent: *|disallow: /x|disallow: /x", "/x, in line 2 too"),
     ];
     for (body, detail) in cases {
@@ -132,7 +138,7 @@ fn details() {
     }
 }
 
-/// RT-083, RT-087: a rule that is said to decide nothing decides nothing.
+/// RT-083, AM-27: a rule that is said to decide nothing decides nothing.
 #[test]
 fn a_shadowed_rule_decides_nothing() {
     use crate::robots::RobotsTxt;
