@@ -16,12 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::reply::header_text;
 use super::report::Event;
 use super::{Context, publish, reply};
-use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
+use crate::net::{Completeness, FetchError, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
+use crate::reasons::{DropReason, FailureReason};
 use crate::urls;
-
-/// The code of a link that leads further from the seeds than the operator permits.
-pub(super) const TOO_DEEP: &str = "too-deep";
 
 /// A visit that taught nothing but its outcome.
 pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
@@ -58,7 +56,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             (StatusEffect::Read, Completeness::Partial(cause)) => {
                 let detail =
                     format!("status {status}, broken off after {} bytes", reply.body.len());
-                self.failed(page, cause.code(), detail, answer, now)
+                self.failed(page, cause.reason(), detail, answer, now)
             }
             (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
                 self.read(page, &reply, now).await
@@ -66,8 +64,8 @@ impl<S: Store, T: Transport> Context<S, T> {
             (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
             // No request is conditional yet, so 304 answers none of ours.
             (StatusEffect::Keep | StatusEffect::Stand, _) => {
-                let code = if status == 429 { "too-many-requests" } else { "server-error" };
-                self.failed(page, code, format!("status {status}"), answer, now)
+                let reason = FailureReason::of_status(status);
+                self.failed(page, reason, format!("status {status}"), answer, now)
             }
         }
     }
@@ -79,14 +77,14 @@ impl<S: Store, T: Transport> Context<S, T> {
         answer: Answer,
         now: Timestamp,
     ) -> Visit {
-        let (code, detail) = (error.kind.code(), error.in_words());
-        if matches!(error.kind, FetchErrorKind::BlockedAddress(_)) {
+        let detail = error.in_words();
+        let Some(reason) = error.kind.reason() else {
             return self.refused(page, RefusalReason::BlockedAddress, Some(detail), now);
-        }
+        };
         // A site that answered is not in trouble, but what it sent may be of no use: for the URL
         // that is as no answer.
         let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
-        self.failed(page, code, detail, for_url, now)
+        self.failed(page, reason, detail, for_url, now)
     }
 
     /// A visit that made no request, because of a rule.
@@ -105,14 +103,14 @@ impl<S: Store, T: Transport> Context<S, T> {
     fn failed(
         &self,
         page: &PageRecord,
-        code: &str,
+        reason: FailureReason,
         detail: String,
         answer: Answer,
         now: Timestamp,
     ) -> Visit {
         let failures = page.attempts.saturating_add(1);
         let next = retry_at(&self.settings.policy, failures, answer, now);
-        let url = &page.url;
+        let (url, code) = (&page.url, reason.code());
         self.tell(&Event::Failed { url, reason: code, detail: &detail, retry_at: next });
         Visit { next, ..plain(page, now, Outcome::Failed { code: code.into(), detail }) }
     }
@@ -123,7 +121,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         let location = header_text(&reply.headers, "location").unwrap_or_default();
         let to = match self.redirect_target(page, &location) {
             Ok(to) => to,
-            Err((code, detail)) => return self.failed(page, code, detail, Answer::Served, now),
+            Err((reason, detail)) => {
+                return self.failed(page, reason, detail, Answer::Served, now);
+            }
         };
         self.tell_redirect(&page.url, &to, status);
         let plan = self.plan(&to, page.depth);
@@ -150,17 +150,20 @@ impl<S: Store, T: Transport> Context<S, T> {
         &self,
         page: &PageRecord,
         location: &str,
-    ) -> Result<Url, (&'static str, String)> {
+    ) -> Result<Url, (FailureReason, String)> {
         let shown: String = location.chars().take(200).collect();
         let to = (!location.is_empty()).then(|| page.url.join(location).ok()).flatten();
         let to = to.map(|to| urls::normalise(&to));
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
-        let Some(to) = to else { return Err(("bad-redirect", format!("to \"{shown}\""))) };
+        let Some(to) = to else {
+            return Err((FailureReason::BadRedirect, format!("to \"{shown}\"")));
+        };
         if to == page.url {
-            return Err(("redirect-loop", "to itself".into()));
+            return Err((FailureReason::RedirectLoop, "to itself".into()));
         }
         if page.hops >= self.settings.policy.redirect_hops {
-            return Err(("too-many-redirects", format!("{} so far, now to {shown}", page.hops)));
+            let detail = format!("{} so far, now to {shown}", page.hops);
+            return Err((FailureReason::TooManyRedirects, detail));
         }
         Ok(to)
     }
@@ -328,7 +331,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             return Err(RefusalReason::OutOfScope.code());
         }
         if self.settings.depth.is_some_and(|deepest| depth > deepest) {
-            return Err(TOO_DEEP);
+            return Err(DropReason::TooDeep.code());
         }
         if let Some(trap) = urls::looks_like_trap(url, &self.trap_limits) {
             return Err(trap.code());
