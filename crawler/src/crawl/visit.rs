@@ -224,9 +224,12 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// What the page's rules say for us, headers before tags (R6 to R9).
     fn directives(&self, reply: &Reply, page: &Page, now: Timestamp) -> Directives {
-        let mut collector = Directives::for_identity(&self.settings.identity, now);
+        let mut collector = self.settings.page_rules.collector(&self.settings.identity, now);
         for line in reply.headers.get_all("x-robots-tag") {
             collector.header_line(line.as_bytes());
+        }
+        for line in reply.headers.get_all("robots-tag") {
+            collector.robots_tag_line(line.as_bytes());
         }
         for tag in &page.robots_meta {
             collector.meta(&tag.name, &tag.content);
