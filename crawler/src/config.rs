@@ -82,7 +82,7 @@ pub struct PolitenessConfig {
     pub adaptive: bool,
     /// The rate that a new site is asked at, per cent of the usual rate.
     pub start_percent: u16,
-    /// Longest interval that bad answers alone lead to.
+    /// Longest interval that bad answers, or a slow start, alone lead to.
     pub slowest: Span,
     /// The interval is at least so many times as long as the site takes to answer.
     pub latency_factor: u32,
@@ -351,10 +351,14 @@ impl FromStr for Span {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("\"{text}\" is not a length of time such as 2s, 500ms or 5m");
-        let span: jiff::Span = text.trim().parse().map_err(|_| wrong())?;
-        let days = jiff::SpanRelativeTo::days_are_24_hours();
-        let length = span.to_duration(days).map_err(|_| wrong())?;
-        Duration::try_from(length).map(Self).map_err(|_| wrong())
+        let text = text.trim();
+        // A span knows days, a duration more hours than there are days of.
+        let with_days = || {
+            let days = jiff::SpanRelativeTo::days_are_24_hours();
+            text.parse::<jiff::Span>().ok()?.to_duration(days).ok()
+        };
+        let length = text.parse::<jiff::SignedDuration>().ok().or_else(with_days);
+        length.and_then(|length| Duration::try_from(length).ok()).map(Self).ok_or_else(wrong)
     }
 }
 
@@ -464,9 +468,13 @@ mod tests {
 
     #[test]
     fn spans_and_bytes() {
-        for (text, millis) in
-            [("2s", 2000), ("500ms", 500), ("1m 30s", 90_000), ("2d 1h", 176_400_000)]
-        {
+        for (text, millis) in [
+            ("2s", 2000),
+            ("500ms", 500),
+            ("1m 30s", 90_000),
+            ("2d 1h", 176_400_000),
+            ("999999999h", 3_599_999_996_400_000),
+        ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.0.as_millis(), millis, "{text}");
             assert_eq!(span.to_string().parse::<Span>().unwrap(), span);

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use comity::reasons::{DropReason, FailureReason, UndecidedReason};
 use comity_compliance::robots::Lint;
-use comity_compliance::{GroundsReason, NoFollow, RefusalReason, WaitCause, Withheld};
+use comity_compliance::{
+    Directives, GroundsReason, NoFollow, Publication, RefusalReason, Terms, WaitCause, Withheld,
+};
 
 use crate::generated;
 
@@ -46,8 +48,22 @@ fn reasons() {
         for [code, clause, meaning, advice] in rows {
             page.push_str(&format!("| `{code}` | {clause} | {meaning} | {advice} |\n"));
         }
+        if name == "Withheld" {
+            page.push_str(&shown_in_part());
+        }
     }
     generated::assert_current("docs/reasons.md", &page);
+}
+
+/// What stands in the place of a reason where a page is neither shown in full nor withheld.
+fn shown_in_part() -> String {
+    let embedded = Publication::EmbeddedOnly(Terms::of(&Directives::default()));
+    format!(
+        "\nA page with `indexifembedded` beside its `noindex` is not withheld: it has the code `{}` \
+         (RM-025, AM-59), and is\nshown as a part of pages that embed it only. A site owner who wants \
+         it shown by itself removes the `noindex`.\n",
+        embedded.code()
+    )
 }
 
 /// A code is written in its table, and nowhere else in the crawler. Codes of one word are left out:
