@@ -1,7 +1,5 @@
 //! Which links of a page may be followed, and why the others may not.
 
-use core::fmt;
-
 use url::Url;
 
 use crate::directives::Directives;

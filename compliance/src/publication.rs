@@ -1,7 +1,5 @@
 //! What an index may do with a page, and until when.
 
-use core::fmt;
-
 use crate::Timestamp;
 use crate::directives::{Directives, ImagePreview, Limit};
 use crate::verdict::reasons;

@@ -96,6 +96,10 @@ impl fmt::Display for RobotsEvidence {
 }
 
 /// Names, clauses and advice of a list of reasons: one row a reason, so that none is forgotten.
+///
+/// For the tables of this workspace; a crawler's own reasons have the same columns as these.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! reasons {
     ($(#[$doc:meta])* $name:ident { $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal, $clause:literal, $advice:literal;)+ }) => {
         $(#[$doc])*
@@ -132,8 +136,8 @@ macro_rules! reasons {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.write_str(self.code())
             }
         }

@@ -24,6 +24,8 @@ pub struct Config {
     pub identity: IdentityConfig,
     /// How gently.
     pub politeness: PolitenessConfig,
+    /// How page rules are read where there is a choice.
+    pub rules: RulesConfig,
     /// Connections and limits.
     pub network: NetworkConfig,
     /// State on disk.
@@ -78,6 +80,24 @@ pub struct PolitenessConfig {
     pub address_per_second: u32,
     /// Requests a second of the whole crawl.
     pub whole_per_second: u32,
+    /// Whether the pace follows a site's answers.
+    pub adaptive: bool,
+    /// The rate that a new site is asked at, per cent of the usual rate.
+    pub start_percent: u16,
+    /// Longest interval that bad answers, or a slow start, alone lead to.
+    pub slowest: Span,
+    /// The interval is at least so many times as long as the site takes to answer.
+    pub latency_factor: u32,
+}
+
+/// `[rules]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RulesConfig {
+    /// Whether `Robots-Tag` headers count, which no more than a draft knows yet.
+    pub robots_tag: bool,
+    /// `start-of-day` or `end-of-day`.
+    pub dates_without_time: String,
 }
 
 /// `[network]`
@@ -161,7 +181,17 @@ impl Default for PolitenessConfig {
             interval: Span(policy.interval),
             address_per_second: policy.address_per_second.get(),
             whole_per_second: policy.whole_per_second.get(),
+            adaptive: true,
+            start_percent: policy.adaptive.start_permille / 10,
+            slowest: Span(policy.adaptive.slowest),
+            latency_factor: policy.adaptive.latency_factor,
         }
+    }
+}
+
+impl Default for RulesConfig {
+    fn default() -> Self {
+        Self { robots_tag: false, dates_without_time: "start-of-day".into() }
     }
 }
 
@@ -345,17 +375,14 @@ impl FromStr for Span {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("\"{text}\" is not a length of time such as 2s, 500ms, 5m or 30d");
-        let (days, rest) = match text.trim().split_once('d') {
-            Some((days, rest)) => (days.trim().parse::<u32>().map_err(|_| wrong())?, rest.trim()),
-            None => (0, text.trim()),
+        let text = text.trim();
+        // A span knows days, a duration more hours than there are days of.
+        let with_days = || {
+            let days = jiff::SpanRelativeTo::days_are_24_hours();
+            text.parse::<jiff::Span>().ok()?.to_duration(days).ok()
         };
-        let days = Duration::from_secs(u64::from(days) * 86_400);
-        if rest.is_empty() && days > Duration::ZERO {
-            return Ok(Self(days));
-        }
-        let span: jiff::SignedDuration = rest.parse().map_err(|_| wrong())?;
-        let span = Duration::try_from(span).map_err(|_| wrong())?;
-        Ok(Self(span.saturating_add(days)))
+        let length = text.parse::<jiff::SignedDuration>().ok().or_else(with_days);
+        length.and_then(|length| Duration::try_from(length).ok()).map(Self).ok_or_else(wrong)
     }
 }
 
@@ -465,12 +492,20 @@ mod tests {
 
     #[test]
     fn spans_and_bytes() {
-        for (text, millis) in [("2s", 2000), ("500ms", 500), ("1m 30s", 90_000), ("5m", 300_000)] {
+        for (text, millis) in [
+            ("2s", 2000),
+            ("500ms", 500),
+            ("1m 30s", 90_000),
+            ("2d 1h", 176_400_000),
+            ("999999999h", 3_599_999_996_400_000),
+        ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.0.as_millis(), millis, "{text}");
             assert_eq!(span.to_string().parse::<Span>().unwrap(), span);
         }
-        assert!("-2s".parse::<Span>().is_err());
+        for text in ["-2s", "", "2", "1y", "99999999999d"] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
         for (text, bytes) in [("2MiB", 2 << 20), ("64 KiB", 64 << 10), ("1500", 1500), ("7B", 7)] {
             let parsed: Bytes = text.parse().unwrap();
             assert_eq!(parsed.0, bytes, "{text}");

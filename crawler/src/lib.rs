@@ -10,6 +10,7 @@
 //! - [`urls`]: URLs as people and pages write them.
 //! - [`clock`]: the one place that reads the time.
 //! - [`config`], [`settings`]: what the operator says, and what the crawl makes of it.
+//! - [`reasons`]: the codes of what failed or was left, with what can be done.
 //! - [`cli`]: the command line.
 
 pub mod cli;
@@ -19,5 +20,6 @@ pub mod crawl;
 pub mod index;
 pub mod net;
 pub mod page;
+pub mod reasons;
 pub mod settings;
 pub mod urls;

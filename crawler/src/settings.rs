@@ -5,13 +5,16 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, ScopeKind};
+use comity_compliance::{
+    AdaptiveNumbers, Collector, Contact, Directives, Identity, Policy, Preset, ProductToken,
+    ScopeKind, Timestamp, UntimedDate,
+};
 use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
 use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::Config;
+use crate::config::{Config, PolitenessConfig};
 use crate::net::{CeilingNumbers, HttpConfig, Limits};
 use crate::urls;
 
@@ -34,6 +37,8 @@ pub struct Settings {
     pub identity: Identity,
     /// By which rules, and how gently.
     pub policy: Policy,
+    /// How page rules are read.
+    pub page_rules: PageRules,
     /// Connections.
     pub net: NetSettings,
     /// Ceilings at the wire.
@@ -42,6 +47,56 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
+}
+
+/// How the rules of a page are read where there is a choice; the default is the stricter reading
+/// of what is documented.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PageRules {
+    /// What becomes of `Robots-Tag` headers.
+    pub robots_tag: RobotsTag,
+    /// Which instant a date without a time means (AM-51).
+    pub untimed: UntimedDate,
+}
+
+/// What becomes of `Robots-Tag` headers, which no more than a draft knows yet (XR-007).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum RobotsTag {
+    /// They count for nothing.
+    #[default]
+    PassOver,
+    /// They count as `X-Robots-Tag` does.
+    Heed,
+}
+
+impl RobotsTag {
+    /// Heeded if the operator says so.
+    pub const fn heeded_if(asked_for: bool) -> Self {
+        if asked_for { Self::Heed } else { Self::PassOver }
+    }
+}
+
+impl PageRules {
+    /// Starts to collect the rules of a page that bind `identity`.
+    pub fn collector<'i>(&self, identity: &'i Identity, now: Timestamp) -> Collector<'i> {
+        let collector = Directives::for_identity(identity, now).with_untimed_dates(self.untimed);
+        match self.robots_tag {
+            RobotsTag::PassOver => collector,
+            RobotsTag::Heed => collector.with_robots_tag(),
+        }
+    }
+}
+
+/// The reading of dates without a time that has this name.
+///
+/// # Errors
+/// A sentence with the names that there are.
+pub fn untimed_date(name: &str) -> Result<UntimedDate, String> {
+    match name.to_ascii_lowercase().as_str() {
+        "start-of-day" => Ok(UntimedDate::StartOfDay),
+        "end-of-day" => Ok(UntimedDate::EndOfDay),
+        _ => Err(format!("\"{name}\" is none of start-of-day, end-of-day")),
+    }
 }
 
 /// Connections and their limits.
@@ -113,6 +168,11 @@ impl Settings {
             net: net(config)?,
             ceilings: ceilings(&policy),
             policy,
+            page_rules: PageRules {
+                robots_tag: RobotsTag::heeded_if(config.rules.robots_tag),
+                untimed: untimed_date(&config.rules.dates_without_time)
+                    .map_err(wrong("rules.dates_without_time"))?,
+            },
             index: config.index.enabled && store.engine != EngineKind::Memory,
             store,
         })
@@ -193,7 +253,25 @@ fn policy(config: &Config) -> Result<Policy, SettingsError> {
     policy.revisit.first = recrawl.first.0;
     policy.revisit.least = recrawl.least.0;
     policy.revisit.most = recrawl.most.0;
+    adapt(&mut policy.adaptive, politeness)?;
     Ok(policy)
+}
+
+/// Puts the operator's numbers in the place of the documented ones.
+fn adapt(numbers: &mut AdaptiveNumbers, config: &PolitenessConfig) -> Result<(), SettingsError> {
+    if !(1..=100).contains(&config.start_percent) {
+        return Err(wrong("politeness.start_percent")("must be 1 to 100"));
+    }
+    if config.adaptive {
+        numbers.start_permille = config.start_percent * 10;
+        numbers.slowest = config.slowest.0;
+        numbers.latency_factor = config.latency_factor;
+    } else {
+        // No interval is stretched beyond the usual one, whatever the rate.
+        numbers.slowest = Duration::ZERO;
+        numbers.latency_factor = 0;
+    }
+    Ok(())
 }
 
 fn net(config: &Config) -> Result<NetSettings, SettingsError> {
@@ -262,4 +340,109 @@ fn named<T: Copy>(
         let names: Vec<_> = all.iter().map(|one| name(*one)).collect();
         wrong(setting)(format!("\"{text}\" is none of {}", names.join(", ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use comity_compliance::SitePace;
+
+    use super::*;
+
+    fn settings(text: &str) -> Result<Settings, String> {
+        let config = Config::parse(text, Path::new("comity.toml")).unwrap();
+        Settings::new(&config).map_err(|e| e.to_string())
+    }
+
+    /// Without a word of the operator's the numbers are the documented ones.
+    #[test]
+    fn silence_changes_nothing() {
+        for preset in Preset::ALL {
+            let told = settings(&format!("[politeness]\npolicy = \"{preset}\"")).unwrap();
+            assert_eq!(told.policy, Policy::new(*preset));
+            assert_eq!(told.page_rules, PageRules::default());
+        }
+        assert_eq!(settings("").unwrap().policy, Policy::default());
+    }
+
+    /// RL-001, AM-66: settings, and the milliseconds that a new site is left alone; it answered
+    /// after a second each time, and badly the last time.
+    #[test]
+    fn adaptive_pace() {
+        use comity_compliance::{Answer, Ended, GroundsReason};
+        for (text, expect) in [
+            ("", [4000, 5000, 5000]),
+            ("latency_factor = 0", [4000, 3333, 3333]),
+            ("start_percent = 100", [2000, 5000, 5000]),
+            ("start_percent = 10\nlatency_factor = 0", [20_000, 10_000, 10_000]),
+            ("slowest = \"3s\"\nlatency_factor = 0", [3000, 3000, 3000]),
+            ("adaptive = false", [2000, 2000, 2000]),
+        ] {
+            let policy = settings(&format!("[politeness]\n{text}")).unwrap().policy;
+            let mut pace = SitePace { last_request: Some(Timestamp::EPOCH), ..SitePace::default() };
+            let wait = |pace: &SitePace| {
+                let pace = SitePace { hold: None, ..pace.clone() };
+                pace.ready_at(&policy).unwrap().until.as_millis()
+            };
+            let mut waits = [wait(&pace), 0, 0];
+            for (at, status) in [(1, 200), (2, 500)] {
+                pace.request_ended(
+                    Ended {
+                        reason: GroundsReason::RobotsNoRule,
+                        answer: Answer::of(status, None),
+                        first_byte: Some(Duration::from_secs(1)),
+                        at: Timestamp::EPOCH,
+                    },
+                    &policy,
+                );
+                waits[at] = wait(&pace);
+            }
+            assert_eq!(waits, expect, "{text}");
+        }
+    }
+
+    /// XR-007, AM-51: one line, one case: settings, the header's line, and what it comes to.
+    #[test]
+    fn page_rules() {
+        let cases = [
+            ("", "robots-tag", "*;noindex", ""),
+            ("robots_tag = true", "robots-tag", "*;noindex", "Robots-Tag line 1: noindex"),
+            ("", "x-robots-tag", "unavailable_after: 2027-01-01", "2027-01-01T00:00:00Z"),
+            (
+                "dates_without_time = \"end-of-day\"",
+                "x-robots-tag",
+                "unavailable_after: 2027-01-01",
+                "2027-01-02T00:00:00Z",
+            ),
+        ];
+        for (text, header, line, expect) in cases {
+            let told = settings(&format!("[rules]\n{text}")).unwrap();
+            let mut collector = told.page_rules.collector(&told.identity, Timestamp::EPOCH);
+            match header {
+                "robots-tag" => collector.robots_tag_line(line.as_bytes()),
+                _ => collector.header_line(line.as_bytes()),
+            }
+            let kept: Vec<_> = collector.finish().iter().map(ToString::to_string).collect();
+            assert!(kept.concat().ends_with(expect), "{text}: {kept:?}");
+            assert_eq!(kept.is_empty(), expect.is_empty(), "{text}: {kept:?}");
+        }
+    }
+
+    /// One line, one case: settings, and a part of the message.
+    #[test]
+    fn mistakes() {
+        for (text, expect) in [
+            ("[politeness]\nstart_percent = 0", "politeness.start_percent: must be 1 to 100"),
+            ("[politeness]\nstart_percent = 101", "must be 1 to 100"),
+            (
+                "[rules]\ndates_without_time = \"noon\"",
+                "rules.dates_without_time: \"noon\" is none",
+            ),
+            ("[politeness]\npolicy = \"rude\"", "none of courteous, google, rfc9309"),
+        ] {
+            let message = settings(text).unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        }
+    }
 }

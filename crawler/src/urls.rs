@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use thiserror::Error;
 use url::{Host, Url};
 
+use crate::reasons::DropReason;
+
 /// The form under which an address is known: without fragment, user name, password and trailing
 /// dots of the host; percent escapes in capitals, and resolved where the character needs none
 /// (RFC 3986 6.2.2.2). `url` itself already has lower-cased the host, dropped the scheme's own
@@ -169,36 +171,11 @@ impl Default for TrapLimits {
     }
 }
 
-/// Why an address looks like a trap.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum TrapKind {
-    /// It is longer than [`TrapLimits::url_bytes`].
-    LongUrl,
-    /// Its path is deeper than [`TrapLimits::depth`].
-    DeepPath,
-    /// A segment of its path comes more often than [`TrapLimits::repeats`].
-    RepeatedSegment,
-}
-
-impl TrapKind {
-    /// Every kind, so that a test can walk them all.
-    pub const ALL: &[Self] = &[Self::LongUrl, Self::DeepPath, Self::RepeatedSegment];
-
-    /// The name used in logs and metrics; never changed.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::LongUrl => "long-url",
-            Self::DeepPath => "deep-path",
-            Self::RepeatedSegment => "repeated-segment",
-        }
-    }
-}
-
 /// Whether an address looks like one of endlessly many: relative links that grow with each page,
 /// calendars, filters upon filters.
-pub fn looks_like_trap(url: &Url, limits: &TrapLimits) -> Option<TrapKind> {
+pub fn looks_like_trap(url: &Url, limits: &TrapLimits) -> Option<DropReason> {
     if url.as_str().len() > limits.url_bytes {
-        return Some(TrapKind::LongUrl);
+        return Some(DropReason::LongUrl);
     }
     let path = url.path();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -207,13 +184,13 @@ pub fn looks_like_trap(url: &Url, limits: &TrapLimits) -> Option<TrapKind> {
     let mut is_repeated = false;
     for (depth, segment) in path.split('/').enumerate() {
         if depth >= limits.depth {
-            return Some(TrapKind::DeepPath);
+            return Some(DropReason::DeepPath);
         }
         let count = seen.entry(segment).or_insert(0_usize);
         *count += 1;
         is_repeated |= *count > limits.repeats;
     }
-    is_repeated.then_some(TrapKind::RepeatedSegment)
+    is_repeated.then_some(DropReason::RepeatedSegment)
 }
 
 #[cfg(test)]
@@ -306,18 +283,16 @@ mod tests {
         let cases = [
             ("/".to_owned(), None),
             ("/a/a/a/b".to_owned(), None),
-            ("/a/b/a/b/a/b/a/".to_owned(), Some(TrapKind::RepeatedSegment)),
-            ("/a//////b".to_owned(), Some(TrapKind::RepeatedSegment)),
+            ("/a/b/a/b/a/b/a/".to_owned(), Some(DropReason::RepeatedSegment)),
+            ("/a//////b".to_owned(), Some(DropReason::RepeatedSegment)),
             (deep.to_owned(), None),
-            (format!("{deep}/7"), Some(TrapKind::DeepPath)),
-            (format!("/{}", "x".repeat(4_096)), Some(TrapKind::LongUrl)),
+            (format!("{deep}/7"), Some(DropReason::DeepPath)),
+            (format!("/{}", "x".repeat(4_096)), Some(DropReason::LongUrl)),
         ];
         for (path, expect) in cases {
             let url = Url::parse("https://example.org").unwrap().join(&path).unwrap();
             assert_eq!(looks_like_trap(&url, &TrapLimits::default()), expect, "{path}");
         }
-        let codes: std::collections::HashSet<_> = TrapKind::ALL.iter().map(|k| k.code()).collect();
-        assert_eq!(codes.len(), TrapKind::ALL.len());
     }
 
     proptest! {

@@ -1,7 +1,13 @@
 //! docs/reasons.md: every reason code, from the tables in the code.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use comity::reasons::{DropReason, FailureReason, UndecidedReason};
 use comity_compliance::robots::Lint;
-use comity_compliance::{GroundsReason, NoFollow, RefusalReason, WaitCause, Withheld};
+use comity_compliance::{
+    Directives, GroundsReason, NoFollow, Publication, RefusalReason, Terms, WaitCause, Withheld,
+};
 
 use crate::generated;
 
@@ -21,8 +27,11 @@ fn reasons() {
         ("Fetched: why a URL may be fetched", "GroundsReason", rows!(GroundsReason)),
         ("Refused: why a URL is not fetched", "RefusalReason", rows!(RefusalReason)),
         ("Waiting: what a URL waits for", "WaitCause", rows!(WaitCause)),
+        ("Not known yet: what comes before a verdict", "UndecidedReason", rows!(UndecidedReason)),
+        ("Failed: why a visit brought no page", "FailureReason", rows!(FailureReason)),
         ("Withheld: why a page is not shown", "Withheld", rows!(Withheld)),
         ("Not followed: why a link is left", "NoFollow", rows!(NoFollow)),
+        ("Dropped: why a found link is not queued", "DropReason", rows!(DropReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
     let mut page = format!(
@@ -39,6 +48,55 @@ fn reasons() {
         for [code, clause, meaning, advice] in rows {
             page.push_str(&format!("| `{code}` | {clause} | {meaning} | {advice} |\n"));
         }
+        if name == "Withheld" {
+            page.push_str(&shown_in_part());
+        }
     }
     generated::assert_current("docs/reasons.md", &page);
+}
+
+/// What stands in the place of a reason where a page is neither shown in full nor withheld.
+fn shown_in_part() -> String {
+    let embedded = Publication::EmbeddedOnly(Terms::of(&Directives::default()));
+    format!(
+        "\nA page with `indexifembedded` beside its `noindex` is not withheld: it has the code `{}` \
+         (RM-025, AM-59), and is\nshown as a part of pages that embed it only. A site owner who wants \
+         it shown by itself removes the `noindex`.\n",
+        embedded.code()
+    )
+}
+
+/// A code is written in its table, and nowhere else in the crawler. Codes of one word are left out:
+/// they are words of other things too.
+#[test]
+fn codes_stand_in_their_tables_only() {
+    let codes = (FailureReason::ALL.iter().map(|reason| reason.code()))
+        .chain(DropReason::ALL.iter().map(|reason| reason.code()))
+        .chain(UndecidedReason::ALL.iter().map(|reason| reason.code()))
+        .chain(RefusalReason::ALL.iter().map(|reason| reason.code()))
+        .chain(GroundsReason::ALL.iter().map(|reason| reason.code()));
+    let quoted: Vec<_> =
+        codes.filter(|code| code.contains('-')).map(|code| format!("\"{code}\"")).collect();
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crawler/src"));
+    assert!(sources.len() > 50, "{sources:?}");
+    for path in sources.iter().filter(|path| !path.ends_with("reasons.rs")) {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let found: Vec<_> = quoted.iter().filter(|code_of| code.contains(*code_of)).collect();
+        assert!(found.is_empty(), "{}: {found:?} belong to a table of reasons", path.display());
+    }
+}
+
+/// The files of a directory and those below it, tests apart.
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() && !entry.ends_with("tests") {
+            files.extend(sources(&entry));
+        } else if entry.extension().is_some_and(|kind| kind == "rs") && !entry.ends_with("tests.rs")
+        {
+            files.push(entry);
+        }
+    }
+    files
 }

@@ -66,11 +66,14 @@ fn answers_keep_their_order_and_a_bad_line_is_no_end() {
 #[test]
 fn lint() {
     let dir = tempfile::tempdir().unwrap();
-    let cases: [(&str, i32, &[&str]); 4] = [
+    let cases: [(&str, i32, &[&str]); 7] = [
         ("user-agent: *\ndisallow: /a\n", 0, &["0 errors, 0 warnings"]),
         ("useragent: *\ndisallow: /a\n", 0, &["line 1", "warning", "typo", "RT-051", "1 warning"]),
         ("user-agent: *\ndisallow: a\n", 1, &["line 2", "error", "path-start", "AM-26"]),
         ("<!doctype html>", 1, &["line 1", "html", "plain text"]),
+        ("\0\u{1}\u{2}\u{3}\u{4}\u{5}", 1, &["binary", "1 error, 0 warnings"]),
+        ("", 0, &["an empty file", "0 errors"]),
+        ("user-agent: a\nallow: /\nuser-agent: a\ndisallow: /b\n", 0, &["line 3", "split-group"]),
     ];
     for (robots, code, parts) in cases {
         fs::write(dir.path().join("robots.txt"), robots).unwrap();
@@ -108,6 +111,89 @@ fn the_life_of_a_record_that_a_crawl_left() {
     run(dir.path(), &arguments).badly(2, &["\"soon\" is no date"]);
 }
 
+/// A life that a file tells, as a timeline (RT-025, RT-026).
+#[test]
+fn the_life_that_a_file_tells() {
+    let dir = tempfile::tempdir().unwrap();
+    let life = r#"{"policy":"google","agents":["me"],
+        "events":[{"t_s":0,"status":200,"body":"user-agent: *\ndisallow: /a"},
+                  {"t_s":"+1d","status":503}],
+        "ask":[{"t_s":"+25h","url":"/b"},{"t_s":"+37h","url":"/b"}]}"#;
+    fs::write(dir.path().join("life.json"), life).unwrap();
+    let when = |more: &[&str]| {
+        run(dir.path(), &[&["robots", "when", "--events", "life.json"], more].concat())
+    };
+    let told = when(&["/a", "--at", "+37h"]).well().out;
+    // One line, one case: what stands in the timeline, in this order.
+    let mut rest = told.as_str();
+    for part in [
+        "+0s ",
+        "status 200, 26 bytes",
+        "a fresh copy decides; next refresh +1d\n",
+        "status 503",
+        "full stop: nothing of the site is fetched; next refresh +1d 5m\n",
+        "+1d 1h",
+        "/b may not be fetched (robots-unreachable)",
+        "+1d 13h",
+        "/b may be fetched (robots-last-good)",
+        "/a may not be fetched (robots-disallow: robots.txt line 2, group *: disallow: /a)",
+    ] {
+        let at = rest.find(part).unwrap_or_else(|| panic!("\"{part}\" does not follow: {told}"));
+        rest = &rest[at + part.len()..];
+    }
+    let told = when(&["--json"]).well().json();
+    assert_eq!(told["timeline"][1]["next_refresh_s"], 86_700);
+    assert_eq!(told["timeline"][3]["verdict"]["reason"], "robots-last-good");
+    when(&["/a"]).badly(2, &["needs --at"]);
+    for (text, code, part) in [
+        ("{}", 0, "no events and no questions"),
+        ("", 2, "such a file"),
+        ("\u{0}\u{1}", 2, "such a file"),
+        (r#"{"events":[{"t_s":"soon"}]}"#, 2, "\"soon\" is no date"),
+        (r#"{"events":[{"t_s":7}]}"#, 1, "the event at 7 s"),
+        (r#"{"agents":["a b"]}"#, 2, "product token"),
+    ] {
+        fs::write(dir.path().join("life.json"), text).unwrap();
+        when(&[]).badly(code, &[part]);
+    }
+    run(dir.path(), &["robots", "when", "--events", "none.json"]).badly(1, &["none.json"]);
+}
+
+/// XR-007, RL-001: what the settings file says of page rules and pace reaches the engine.
+#[test]
+fn settings_reach_the_engine() {
+    // The settings, the page's publication, and the pace after two good answers.
+    let cases = [
+        ("", "full", "pace        70 % of the usual rate"),
+        ("[rules]\nrobots_tag = true", "noindex", "pace        70 % of the usual rate"),
+        (
+            "[politeness]\nadaptive = false",
+            "full",
+            "pace        the usual rate, whatever it answers: one request every 1 ms (interval; RL-002)",
+        ),
+    ];
+    for (settings, publication, words) in cases {
+        let site = Site::start(|path| match path {
+            "/" => {
+                (200, "Content-Type: text/html\r\nRobots-Tag: *;noindex\r\n".into(), "hi".into())
+            }
+            _ => (404, String::new(), String::new()),
+        });
+        let (dir, seed) = (tempfile::tempdir().unwrap(), site.url("/"));
+        fs::write(dir.path().join("comity.toml"), settings).unwrap();
+        let crawl = ["crawl", &seed, "--allow-network", "127.0.0.0/8", "--interval", "1ms"];
+        run(dir.path(), &crawl).well();
+        let told = run(dir.path(), &["explain", &seed, "--json"]).well().json();
+        assert_eq!(told["known"]["last"]["publication"], publication, "{settings}: {told}");
+        let pace = &told["site"]["pace"];
+        assert!(pace["first_byte_ms"].is_u64() && pace["hold"].is_null(), "{told}");
+        let explained = run(dir.path(), &["explain", &seed]).well().out;
+        for part in [words, "no error in the last 2 answers; first byte after"] {
+            assert!(explained.contains(part), "{part}: {explained}");
+        }
+    }
+}
+
 #[test]
 fn rules() {
     let dir = tempfile::tempdir().unwrap();
@@ -137,6 +223,16 @@ fn rules() {
         (&answers[0]["noindex"], &answers[0]["publication"]),
         (&json!(true), &json!("nothing"))
     );
+    let told = page(&["--now", "2027-01-01", "--dates-without-time", "end-of-day"]);
+    assert!(told.out.contains("until 2027-01-02T00:00:00Z"), "{told:?}");
+    let draft = ["rules", "--header", "Robots-Tag: *;noindex"];
+    assert!(run(dir.path(), &draft).well().out.contains("none that bind"));
+    let heeded = run(dir.path(), &[draft.as_slice(), &["--robots-tag"]].concat()).well();
+    assert!(heeded.out.contains("nothing: noindex"), "{heeded:?}");
+    let question = r#"{"headers":[["Robots-Tag","*;noindex"]],"robots_tag":true}"#;
+    assert_eq!(ask(&["rules", "--json-lines"], question)[0]["noindex"], true);
+    run(dir.path(), &["rules", "-H", "a: b", "--dates-without-time", "noon"])
+        .badly(2, &["\"noon\" is none of"]);
     run(dir.path(), &["rules"]).badly(2, &["nothing to judge"]);
     run(dir.path(), &["rules", "--header", "noindex"]).badly(2, &["no colon"]);
 }

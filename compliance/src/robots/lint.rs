@@ -1,10 +1,16 @@
 //! What is wrong or of no use in a robots.txt, with line numbers and advice.
 
-use alloc::collections::BTreeMap;
+mod agents;
+mod paths;
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+
+use agents::{Agents, Naming};
+use paths::{Clash, Paths};
 
 use super::groups::name;
 use super::lines::{self, BOM, Grammar, RuleKind};
@@ -25,6 +31,9 @@ reasons! {
         /// Not UTF-8 but UTF-16.
         Utf16 = "utf-16", "RT-040, RT-052",
             "The file is in UTF-16, so no line of it is understood; save it as UTF-8.";
+        /// No text at all.
+        Binary = "binary", "RT-040, RT-052",
+            "This is no text but something compressed, or an image, and crawlers find no rule in it; serve the rules as plain text, and name a compression in Content-Encoding.";
         /// More than crawlers read.
         Oversize = "oversize", "RT-031, AM-17",
             "From this line on the file is not read; shorten it, for example by moving what is excluded into one directory.";
@@ -73,6 +82,15 @@ reasons! {
         /// A group that says nothing.
         GroupWithoutRules = "group-without-rules", "RT-068",
             "The group has no rule, so the crawlers that it names may fetch everything, whatever the group for * says; say so with an empty disallow, or give it rules.";
+        /// A group that no crawler can choose.
+        GroupForNobody = "group-for-nobody", "RT-067, RT-069",
+            "No user-agent line of this group names a crawler, so its rules bind nobody; correct the names.";
+        /// A crawler that several groups name.
+        SplitGroup = "split-group", "RT-064",
+            "An earlier group names this crawler too, and it obeys both as if they were one; write them as one, so that nobody overlooks a rule.";
+        /// A crawler that one group names twice.
+        DuplicateAgent = "duplicate-agent", "RT-060",
+            "The group names this crawler already; remove one of the lines.";
         /// A rule without a path beside others.
         PathlessRule = "pathless-rule", "RT-045",
             "A rule without a path has no effect; give it one (/ for everything), or remove it.";
@@ -84,10 +102,13 @@ reasons! {
             "$ means the end of a URL only as the last character, here it is an ordinary one; move it to the end, or write %24 if it is meant.";
         /// The same rule again.
         DuplicateRule = "duplicate-rule", "RT-083",
-            "The group has this rule already; remove one of them.";
+            "The group has this rule already, or one that matches the same; remove one of them.";
         /// Allowed and disallowed alike.
         ContradictoryRules = "contradictory-rules", "RT-083",
             "The group both allows and disallows this path, and then allow wins; remove one of them.";
+        /// A rule that a longer one for the same URLs overrules.
+        ShadowedRule = "shadowed-rule", "RT-083, AM-27",
+            "The group has the opposite rule for the same URLs with a longer path, and the longest path wins, so this rule decides nothing; remove one of them.";
         /// A sitemap line that is no full URL.
         RelativeSitemap = "relative-sitemap", "RT-050, AM-38",
             "A sitemap is given by its whole URL with https:// and host; this line is ignored.";
@@ -119,6 +140,7 @@ impl Lint {
         match self {
             Self::Html
             | Self::Utf16
+            | Self::Binary
             | Self::Oversize
             | Self::Nul
             | Self::LongLine
@@ -126,6 +148,7 @@ impl Lint {
             | Self::PageRule
             | Self::AgentUnreadable
             | Self::RuleBeforeGroup
+            | Self::GroupForNobody
             | Self::PathStart
             | Self::RelativeSitemap => Severity::Error,
             Self::ByteOrderMark
@@ -137,10 +160,13 @@ impl Lint {
             | Self::UnknownField
             | Self::AgentCut
             | Self::GroupWithoutRules
+            | Self::SplitGroup
+            | Self::DuplicateAgent
             | Self::PathlessRule
             | Self::InnerDollar
             | Self::DuplicateRule
-            | Self::ContradictoryRules => Severity::Warning,
+            | Self::ContradictoryRules
+            | Self::ShadowedRule => Severity::Warning,
         }
     }
 }
@@ -167,7 +193,8 @@ pub struct Findings {
     pub warnings: u32,
 }
 
-/// Looks a body over, as Google's parser reads it. Of a page or of UTF-16 nothing else is told.
+/// Looks a body over, as Google's parser reads it. Of a page, of UTF-16 or of what is no text
+/// nothing else is told.
 ///
 /// `max_bytes` is how much of it crawlers read, see
 /// [`RobotsNumbers::max_bytes`](crate::RobotsNumbers::max_bytes); give the whole body.
@@ -190,6 +217,10 @@ pub fn lint(body: &[u8], max_bytes: usize) -> Findings {
     }
     if text.iter().find(|octet| !lines::is_blank(**octet)) == Some(&b'<') {
         linter.found(1, Lint::Html, quoted(text.trim_ascii_start()));
+        return linter.findings;
+    }
+    if is_binary(text) {
+        linter.found(1, Lint::Binary, String::new());
         return linter.findings;
     }
     if text.len() < body.len() {
@@ -216,6 +247,7 @@ pub fn lint(body: &[u8], max_bytes: usize) -> Findings {
 #[derive(Default)]
 struct Linter<'a> {
     findings: Findings,
+    agents: Agents,
     group: Option<Group<'a>>,
 }
 
@@ -224,16 +256,22 @@ struct Linter<'a> {
 struct Group<'a> {
     first_line: u32,
     has_rule: bool,
+    names: Names,
     /// Disallows without a path: alone, they are a way to say that all is allowed.
     empty_disallows: Vec<u32>,
-    paths: BTreeMap<&'a [u8], Said>,
+    paths: Paths<'a>,
 }
 
-/// Where a group allows and where it disallows a path.
+/// Whom a group is for.
 #[derive(Default)]
-struct Said {
-    allow: Option<u32>,
-    disallow: Option<u32>,
+enum Names {
+    /// No name that can be read yet.
+    #[default]
+    Nobody,
+    /// Crawlers that earlier groups name too: what is missing here stands there.
+    KnownOnly,
+    /// At least one crawler that no earlier group names.
+    SomeNew,
 }
 
 impl<'a> Linter<'a> {
@@ -308,14 +346,27 @@ impl<'a> Linter<'a> {
         if self.group.as_ref().is_none_or(|group| group.has_rule) {
             self.group = Some(Group { first_line: line, ..Group::default() });
         }
-        match name(value, Grammar::GoogleOnly) {
-            [] => self.found(line, Lint::AgentUnreadable, quoted(value)),
-            read if read.len() < value.len() => {
-                let detail = format!("{} is read as {}", quoted(value), quoted(read));
-                self.found(line, Lint::AgentCut, detail);
-            }
-            _ => {}
+        let read = name(value, Grammar::GoogleOnly);
+        if read.is_empty() {
+            return self.found(line, Lint::AgentUnreadable, quoted(value));
         }
+        if read.len() < value.len() {
+            let detail = format!("{} is read as {}", quoted(value), quoted(read));
+            self.found(line, Lint::AgentCut, detail);
+        }
+        let Some(group) = self.group.as_mut() else { return };
+        let (lint, first) = match self.agents.name(read, group.first_line, line) {
+            Naming::First => {
+                group.names = Names::SomeNew;
+                return;
+            }
+            Naming::InThisGroup { line } => (Lint::DuplicateAgent, line),
+            Naming::InEarlierGroup { line } => (Lint::SplitGroup, line),
+        };
+        if let Names::Nobody = group.names {
+            group.names = Names::KnownOnly;
+        }
+        self.found(line, lint, format!("{}, in line {first} too", quoted(read)));
     }
 
     fn rule(&mut self, line: u32, kind: RuleKind, path: &'a [u8]) {
@@ -323,6 +374,8 @@ impl<'a> Linter<'a> {
         let Some(group) = self.group.as_mut() else {
             return self.found(line, Lint::RuleBeforeGroup, quoted(path));
         };
+        let binds_nobody = !group.has_rule && matches!(group.names, Names::Nobody);
+        let first_line = group.first_line;
         group.has_rule = true;
         if path.is_empty() {
             if kind == RuleKind::Disallow && group.paths.is_empty() {
@@ -330,14 +383,23 @@ impl<'a> Linter<'a> {
             } else {
                 self.found(line, Lint::PathlessRule, String::new());
             }
-            return;
+        } else {
+            let earlier = group.paths.add(kind, line, path);
+            for line in core::mem::take(&mut group.empty_disallows) {
+                self.found(line, Lint::PathlessRule, String::new());
+            }
+            if let Some(Clash { lint, line, path, other }) = earlier {
+                let (path, other_path) = (quoted(path), quoted(other.path));
+                let detail = if path == other_path {
+                    format!("{path}, in line {} too", other.line)
+                } else {
+                    format!("{path}, beside {other_path} in line {}", other.line)
+                };
+                self.found(line, lint, detail);
+            }
         }
-        let earlier = group.paths.entry(path).or_default().add(kind, line);
-        for line in core::mem::take(&mut group.empty_disallows) {
-            self.found(line, Lint::PathlessRule, String::new());
-        }
-        if let Some((lint, first)) = earlier {
-            self.found(line, lint, format!("{}, in line {first} too", quoted(path)));
+        if binds_nobody {
+            self.found(first_line, Lint::GroupForNobody, String::new());
         }
     }
 
@@ -352,24 +414,24 @@ impl<'a> Linter<'a> {
         }
     }
 
+    /// Only the last group of a file can be without rules: others would be one with the next.
     fn end_last_group(&mut self) {
-        if let Some(group) = self.group.take().filter(|group| !group.has_rule) {
-            self.found(group.first_line, Lint::GroupWithoutRules, String::new());
+        let Some(group) = self.group.take().filter(|group| !group.has_rule) else { return };
+        match group.names {
+            Names::Nobody => self.found(group.first_line, Lint::GroupForNobody, String::new()),
+            Names::SomeNew => self.found(group.first_line, Lint::GroupWithoutRules, String::new()),
+            Names::KnownOnly => {}
         }
     }
 }
 
-impl Said {
-    /// Notes a rule; the line that said it before, or the opposite.
-    fn add(&mut self, kind: RuleKind, line: u32) -> Option<(Lint, u32)> {
-        let (same, opposite) = match kind {
-            RuleKind::Allow => (&mut self.allow, self.disallow),
-            RuleKind::Disallow => (&mut self.disallow, self.allow),
-        };
-        let again = same.map(|first| (Lint::DuplicateRule, first));
-        same.get_or_insert(line);
-        again.or(opposite.map(|first| (Lint::ContradictoryRules, first)))
-    }
+/// Whether more than a twentieth of the beginning is control characters: of random octets a tenth
+/// is, of text next to none. A few in a short file may be a slip.
+fn is_binary(text: &[u8]) -> bool {
+    let head = text.get(..1024).unwrap_or(text);
+    let is_control = |octet: &&u8| octet.is_ascii_control() && !octet.is_ascii_whitespace();
+    let controls = head.iter().filter(is_control).count();
+    controls >= 5 && controls * 20 > head.len()
 }
 
 /// The beginning of a text, safe to print: control characters and what is no UTF-8 are escaped.
@@ -389,6 +451,3 @@ fn quoted(text: &[u8]) -> String {
     }
     quoted
 }
-
-#[cfg(test)]
-mod tests;

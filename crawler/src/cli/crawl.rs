@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use comity_compliance::{ScopeKind, Timestamp};
+use comity_compliance::{RefusalReason, ScopeKind, Timestamp};
 use comity_storage::{EngineKind, Opening, Stats};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -226,7 +226,8 @@ pub(super) fn in_words(event: &Event<'_>) -> (String, bool) {
         }
         Event::Refused { url, reason, evidence } => {
             let evidence = evidence.map_or(String::new(), |evidence| format!(" ({evidence})"));
-            (format!("refused {url}: {reason}{evidence}"), *reason == "blocked-address")
+            let is_loud = *reason == RefusalReason::BlockedAddress.code();
+            (format!("refused {url}: {reason}{evidence}"), is_loud)
         }
         Event::Failed { url, reason, detail, .. } => {
             (format!("failed {url}: {reason}: {detail}"), true)

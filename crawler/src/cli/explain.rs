@@ -1,22 +1,26 @@
 //! `comity explain`: what is known of a URL, the verdict now, and what it rests on.
 
+mod pace;
+
 use std::path::Path;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Facts, Grounds, Limit, NoFollow, Origin, Publication, RefusalReason, Scope, Site, SitePace,
+    Facts, Grounds, Limit, Origin, Policy, Publication, RefusalReason, Scope, Site, SitePace,
     Timestamp, Verdict, decide,
 };
 use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
 use serde_json::{Value, json};
 use url::Url;
 
+use self::pace::Pace;
 use super::args::ExplainArgs;
 use super::terminal::{Terminal, Tone, duration};
 use super::words::record_json;
 use super::{Exit, data_dir, open};
 use crate::clock::Clock;
 use crate::crawl::publication_of;
+use crate::reasons;
 use crate::settings::Settings;
 use crate::urls;
 
@@ -91,6 +95,7 @@ impl Known {
                 "failures_in_a_row": site.pace.failures,
                 "not_before": (site.next_at > Timestamp::EPOCH).then(|| site.next_at.to_string()),
                 "queued": site.queued,
+                "pace": Pace { pace: &site.pace, policy: &settings.policy, now }.as_json(),
             })),
         })
     }
@@ -214,7 +219,7 @@ impl Page<'_> {
             Some(page) => self.page(page),
         }
         if let Some(site) = &self.known.site {
-            self.site(site);
+            self.site(site, &settings.policy);
         }
     }
 
@@ -289,9 +294,7 @@ impl Page<'_> {
         );
         if let Some(reason) = &page.noted {
             self.row("not queued", format_args!("{reason}; another link may still lead there"));
-            if let Some(why) = NoFollow::from_code(reason) {
-                self.row("", format_args!("{} ({})", why.advice(), why.clause()));
-            }
+            self.advice(reason);
         }
         match &page.last {
             None => self.row("last visit", "none yet"),
@@ -318,16 +321,23 @@ impl Page<'_> {
             Outcome::Refused { code, evidence } => {
                 let evidence = evidence.as_ref().map_or(String::new(), |text| format!(": {text}"));
                 self.row("last visit", format_args!("{at}: not requested, {code}{evidence}"));
-                if let Some(reason) = RefusalReason::from_code(code) {
-                    self.row("", reason.advice());
-                }
+                self.advice(code);
             }
             Outcome::Failed { code, detail } => {
                 self.row("last visit", format_args!("{at}: failed, {code}: {detail}"));
+                self.advice(code);
             }
             Outcome::Noted { reason } => {
                 self.row("last visit", format_args!("{at}: put aside, {reason}"));
+                self.advice(reason);
             }
+        }
+    }
+
+    /// What can be done about a reason.
+    fn advice(&self, code: &str) {
+        if let Some((advice, clause)) = reasons::advice(code) {
+            self.row("", format_args!("{advice} ({clause})"));
         }
     }
 
@@ -352,12 +362,11 @@ impl Page<'_> {
         }
     }
 
-    fn site(&self, site: &SiteState) {
+    fn site(&self, site: &SiteState, policy: &Policy) {
         let last = site.pace.last_request.map_or("never".into(), |at| at.to_string());
         self.row("site", format_args!("last asked {last}, {} queued", site.queued));
-        if let Some(hold) = site.pace.hold.filter(|hold| hold.until > self.now) {
-            self.row("", format_args!("left alone until {}: {}", hold.until, hold.cause.code()));
-        }
+        let pace = Pace { pace: &site.pace, policy, now: self.now };
+        pace.rows().iter().for_each(|(name, text)| self.row(name, text));
     }
 }
 

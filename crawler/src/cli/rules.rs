@@ -5,8 +5,8 @@ use std::io::Read as _;
 
 use anyhow::Context as _;
 use comity_compliance::{
-    Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Publication, Rule, Timestamp,
-    VOCABULARY, Withheld, judge_link,
+    Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Permission, Publication, Rule,
+    Terms, Timestamp, UntimedDate, VOCABULARY, Withheld, judge_link,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,6 +18,7 @@ use super::words::{instant, moment, preset, tokens};
 use super::{Exit, Usage, json_lines};
 use crate::clock::Clock;
 use crate::page::{Link, LinkKind, Page, PageKind, ScanLimits, scan};
+use crate::settings::{PageRules, RobotsTag, untimed_date};
 
 /// Where a page is from if nothing is said.
 const SOME_PAGE: &str = "https://example.com/";
@@ -67,6 +68,9 @@ struct Question {
     url: Option<String>,
     agent: Option<String>,
     policy: Option<String>,
+    #[serde(default)]
+    robots_tag: bool,
+    dates_without_time: Option<String>,
     now: Option<Moment>,
 }
 
@@ -116,13 +120,15 @@ impl Question {
             html,
             url: args.url.clone(),
             agent: args.agent.clone(),
-            policy: args.policy.clone(),
+            policy: None,
+            robots_tag: args.robots_tag,
+            dates_without_time: args.dates_without_time.clone(),
             now: args.now.clone().map(Moment::Text),
         })
     }
 
     fn judge(self, clock_now: Timestamp) -> anyhow::Result<Judged> {
-        // Page rules are read alike by all policies; a wrong name is told all the same.
+        // Policies differ in robots.txt only; questions may name one, as those about robots.txt do.
         preset(self.policy.as_deref())?;
         let agent: Vec<String> = self.agent.into_iter().collect();
         let token = tokens(&agent)?.swap_remove(0);
@@ -142,8 +148,14 @@ impl Question {
         let content_type = header("content-type").next().unwrap_or("text/html; charset=utf-8");
         let limits = ScanLimits::default();
         let page = self.html.map(|body| scan(&body.0, Some(content_type), &url, &limits));
-        let mut collector = Directives::for_identity(&identity, now);
+        let untimed =
+            self.dates_without_time.as_deref().map_or(Ok(UntimedDate::default()), |name| {
+                untimed_date(name).map_err(|e| Usage(format!("dates without time: {e}")))
+            })?;
+        let robots_tag = RobotsTag::heeded_if(self.robots_tag);
+        let mut collector = PageRules { robots_tag, untimed }.collector(&identity, now);
         header("x-robots-tag").for_each(|line| collector.header_line(line.as_bytes()));
+        header("robots-tag").for_each(|line| collector.robots_tag_line(line.as_bytes()));
         for tag in page.iter().flat_map(|page| &page.robots_meta) {
             collector.meta(&tag.name, &tag.content);
         }
@@ -291,11 +303,7 @@ impl Judged {
             None => terminal.line(format_args!("  {}", terminal.paint(Tone::Good, code))),
         }
         if let Some(terms) = self.publication.terms() {
-            let (snippet, video) = (limit(terms.snippet.limit()), limit(terms.video_preview));
-            terminal.line(format_args!("  snippet {snippet} characters, video {video} seconds"));
-            let (image, images) = (terms.image_preview, terms.images);
-            terminal.line(format_args!("  image preview {image}, index of its images {images:?}"));
-            terminal.line(format_args!("  translation {:?}", terms.translation));
+            print_terms(terminal, terms);
         }
         if let Some(until) = self.publication.until() {
             terminal.line(format_args!("  until {until}"));
@@ -304,12 +312,18 @@ impl Judged {
             return;
         }
         title("Text that a snippet may show");
+        if self.snippet_text().is_empty() {
+            terminal.line("  none");
+        }
         for line in self.snippet_text().lines() {
             // What a page says must not move the cursor.
             let line = line.replace(char::is_control, " ");
             terminal.line(format_args!("  {line}"));
         }
         title("Links");
+        if self.links().next().is_none() {
+            terminal.line("  none that leads on");
+        }
         for (link, follow) in self.links() {
             let (url, kind) = (&link.url, kind(link.kind));
             match follow {
@@ -342,11 +356,22 @@ fn number(limit: Limit) -> i64 {
     }
 }
 
-fn limit(limit: Limit) -> String {
-    match limit {
-        Limit::AtMost(number) => format!("at most {number}"),
-        Limit::Unlimited => "without a limit of".into(),
-    }
+fn print_terms(terminal: Terminal, terms: &Terms) {
+    let length = |limit: Limit, unit: &str| match limit {
+        Limit::AtMost(0) => "none".into(),
+        Limit::AtMost(number) => format!("of {number} {unit} at most"),
+        Limit::Unlimited => "of any length".into(),
+    };
+    let may = |permission: Permission| match permission {
+        Permission::Allow => "may",
+        Permission::Forbid => "must not",
+    };
+    let snippet = length(terms.snippet.limit(), "characters");
+    let video = length(terms.video_preview, "seconds");
+    terminal.line(format_args!("  snippet {snippet}"));
+    terminal.line(format_args!("  image preview {}, video preview {video}", terms.image_preview));
+    terminal.line(format_args!("  its images {} be indexed", may(terms.images)));
+    terminal.line(format_args!("  a translation {} be offered", may(terms.translation)));
 }
 
 fn kind(kind: LinkKind) -> &'static str {

@@ -1,7 +1,9 @@
 //! Keeping pages fresh: when a URL is visited again, what makes that visit cheap, and what an
 //! unchanged page means.
 
-use comity_compliance::{Directives, Publication, Sighting, Timestamp, revisit_after, rhythm};
+use comity_compliance::{
+    Answer, Directives, Publication, Sighting, Timestamp, revisit_after, rhythm,
+};
 use comity_storage::{Fetched, Next, Outcome, PageRecord, Review, Store, Visit};
 use hyper::header::HeaderValue;
 
@@ -10,6 +12,7 @@ use super::report::Event;
 use super::visit::{note, plain, withheld};
 use super::{Context, publish};
 use crate::net::{Reply, Transport, Validators};
+use crate::reasons::FailureReason;
 
 /// The note that some text of a page is hidden from snippets.
 pub(super) const HIDES_TEXT: &str = "data-nosnippet";
@@ -50,18 +53,23 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// The page is as it was: what is held of it stands, but for the header's rules if it names
     /// some (HT-002, AM-56).
-    pub(super) fn not_modified(&self, page: &PageRecord, reply: &Reply, now: Timestamp) -> Visit {
+    pub(super) fn not_modified(
+        &self,
+        page: &PageRecord,
+        reply: &Reply,
+        answer: Answer,
+        now: Timestamp,
+    ) -> Visit {
+        let status = reply.status.as_u16();
         let Some((_, copy)) = copy(page) else {
-            let outcome = Outcome::Failed {
-                code: "not-modified-unasked".into(),
-                detail: "status 304, though nothing was known of the page".into(),
-            };
-            return plain(page, now, outcome);
+            let reason = FailureReason::of_status(status);
+            return self.failed(page, reason, format!("status {status}"), answer, now);
         };
         let before = publish::directives_of(copy);
-        let named = reply.headers.contains_key("x-robots-tag");
-        let answer = named.then(|| self.header_directives(reply, now).finish());
-        let directives = before.after_not_modified(answer);
+        let rules = self.header_directives(reply, now).finish();
+        let says_some = reply.headers.contains_key("x-robots-tag") || rules.iter().next().is_some();
+        let named = says_some.then_some(rules);
+        let directives = before.after_not_modified(named);
         let was = publish::publication_of(copy, now);
         let publication = match was {
             Publication::Nothing(_) if publish::is_no_page(copy) => was,
@@ -70,7 +78,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             | Publication::BareUrl(_)
             | Publication::Nothing(_) => Publication::of(&directives, now),
         };
-        let (status, why) = (reply.status.as_u16(), withheld(&publication));
+        let why = withheld(&publication);
         self.tell(&Event::Fetched { url: &page.url, status, withheld: why });
         let mut fetched = freshened(copy, reply);
         fetched.directives = notes(copy, &directives);

@@ -6,8 +6,8 @@ use comity_storage::{MAX_META_BYTES, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::visit::TOO_DEEP;
 use crate::config::Config;
+use crate::reasons::DropReason;
 
 const NAME: &str = "config";
 const INDEX: &str = "index";
@@ -65,7 +65,7 @@ fn may_fall(before: &Config, after: &Config) -> Vec<String> {
         (before.network.allow == after.network.allow, RefusalReason::BlockedAddress.code()),
         (same_scope, RefusalReason::OutOfScope.code()),
         (same_rules, RefusalReason::RobotsDisallow.code()),
-        (before.crawl.depth == after.crawl.depth, TOO_DEEP),
+        (before.crawl.depth == after.crawl.depth, DropReason::TooDeep.code()),
     ];
     rows.iter().filter(|(same, _)| !same).map(|(_, code)| (*code).to_owned()).collect()
 }

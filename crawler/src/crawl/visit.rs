@@ -17,12 +17,10 @@ use super::reply::header_text;
 use super::report::Event;
 use super::revisit::HIDES_TEXT;
 use super::{Context, publish, reply};
-use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
+use crate::net::{Completeness, FetchError, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
+use crate::reasons::{DropReason, FailureReason};
 use crate::urls;
-
-/// The code of a link that leads further from the seeds than the operator permits.
-pub(super) const TOO_DEEP: &str = "too-deep";
 
 /// A visit that taught nothing but its outcome.
 pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
@@ -65,16 +63,16 @@ impl<S: Store, T: Transport> Context<S, T> {
             (StatusEffect::Read, Completeness::Partial(cause)) => {
                 let detail =
                     format!("status {status}, broken off after {} bytes", reply.body.len());
-                self.failed(page, cause.code(), detail, answer, now)
+                self.failed(page, cause.reason(), detail, answer, now)
             }
             (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
                 self.read(page, &reply, now).await
             }
             (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
-            (StatusEffect::Stand, _) => self.not_modified(page, &reply, now),
+            (StatusEffect::Stand, _) => self.not_modified(page, &reply, answer, now),
             (StatusEffect::Keep, _) => {
-                let code = if status == 429 { "too-many-requests" } else { "server-error" };
-                self.failed(page, code, format!("status {status}"), answer, now)
+                let reason = FailureReason::of_status(status);
+                self.failed(page, reason, format!("status {status}"), answer, now)
             }
         }
     }
@@ -86,14 +84,14 @@ impl<S: Store, T: Transport> Context<S, T> {
         answer: Answer,
         now: Timestamp,
     ) -> Visit {
-        let (code, detail) = (error.kind.code(), error.in_words());
-        if matches!(error.kind, FetchErrorKind::BlockedAddress(_)) {
+        let detail = error.in_words();
+        let Some(reason) = error.kind.reason() else {
             return self.refused(page, RefusalReason::BlockedAddress, Some(detail), now);
-        }
+        };
         // A site that answered is not in trouble, but what it sent may be of no use: for the URL
         // that is as no answer.
         let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
-        self.failed(page, code, detail, for_url, now)
+        self.failed(page, reason, detail, for_url, now)
     }
 
     /// A visit that made no request, because of a rule.
@@ -111,17 +109,17 @@ impl<S: Store, T: Transport> Context<S, T> {
         Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
     }
 
-    fn failed(
+    pub(super) fn failed(
         &self,
         page: &PageRecord,
-        code: &str,
+        reason: FailureReason,
         detail: String,
         answer: Answer,
         now: Timestamp,
     ) -> Visit {
         let failures = page.attempts.saturating_add(1);
         let next = retry_at(&self.settings.policy, failures, answer, now);
-        let url = &page.url;
+        let (url, code) = (&page.url, reason.code());
         self.tell(&Event::Failed { url, reason: code, detail: &detail, retry_at: next });
         let next = next.map_or(Next::Never, Next::Retry);
         Visit { next, ..plain(page, now, Outcome::Failed { code: code.into(), detail }) }
@@ -133,7 +131,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         let location = header_text(&reply.headers, "location").unwrap_or_default();
         let to = match self.redirect_target(page, &location) {
             Ok(to) => to,
-            Err((code, detail)) => return self.failed(page, code, detail, Answer::Served, now),
+            Err((reason, detail)) => {
+                return self.failed(page, reason, detail, Answer::Served, now);
+            }
         };
         self.tell_redirect(&page.url, &to, status);
         let plan = self.plan(&to, page.depth);
@@ -161,17 +161,20 @@ impl<S: Store, T: Transport> Context<S, T> {
         &self,
         page: &PageRecord,
         location: &str,
-    ) -> Result<Url, (&'static str, String)> {
+    ) -> Result<Url, (FailureReason, String)> {
         let shown: String = location.chars().take(200).collect();
         let to = (!location.is_empty()).then(|| page.url.join(location).ok()).flatten();
         let to = to.map(|to| urls::normalise(&to));
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
-        let Some(to) = to else { return Err(("bad-redirect", format!("to \"{shown}\""))) };
+        let Some(to) = to else {
+            return Err((FailureReason::BadRedirect, format!("to \"{shown}\"")));
+        };
         if to == page.url {
-            return Err(("redirect-loop", "to itself".into()));
+            return Err((FailureReason::RedirectLoop, "to itself".into()));
         }
         if page.hops >= self.settings.policy.redirect_hops {
-            return Err(("too-many-redirects", format!("{} so far, now to {shown}", page.hops)));
+            let detail = format!("{} so far, now to {shown}", page.hops);
+            return Err((FailureReason::TooManyRedirects, detail));
         }
         Ok(to)
     }
@@ -242,9 +245,12 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// What the header's rules say.
     pub(super) fn header_directives(&self, reply: &Reply, now: Timestamp) -> Collector<'_> {
-        let mut collector = Directives::for_identity(&self.settings.identity, now);
+        let mut collector = self.settings.page_rules.collector(&self.settings.identity, now);
         for line in reply.headers.get_all("x-robots-tag") {
             collector.header_line(line.as_bytes());
+        }
+        for line in reply.headers.get_all("robots-tag") {
+            collector.robots_tag_line(line.as_bytes());
         }
         collector
     }
@@ -357,7 +363,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             return Err(RefusalReason::OutOfScope.code());
         }
         if self.settings.depth.is_some_and(|deepest| depth > deepest) {
-            return Err(TOO_DEEP);
+            return Err(DropReason::TooDeep.code());
         }
         if let Some(trap) = urls::looks_like_trap(url, &self.trap_limits) {
             return Err(trap.code());

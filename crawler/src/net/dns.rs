@@ -17,6 +17,7 @@ use hyper_util::client::legacy::connect::dns as wire;
 use thiserror::Error;
 
 use super::{Blocked, Guard};
+use crate::reasons::FailureReason;
 use crate::urls::is_localhost;
 
 /// One question to one set of servers.
@@ -61,14 +62,14 @@ pub enum DnsErrorKind {
 }
 
 impl DnsErrorKind {
-    /// The name used in logs and metrics; never changed.
-    pub const fn code(&self) -> &'static str {
+    /// Why a visit fails that needs the name.
+    pub const fn reason(&self) -> FailureReason {
         match self {
-            Self::NotFound => "dns-not-found",
-            Self::ServerFailure(_) => "dns-server-failure",
-            Self::Timeout => "dns-timeout",
-            Self::Unconfigured(_) => "dns-unconfigured",
-            Self::Malformed(_) => "dns-malformed",
+            Self::NotFound => FailureReason::DnsNotFound,
+            Self::ServerFailure(_) => FailureReason::DnsServerFailure,
+            Self::Timeout => FailureReason::DnsTimeout,
+            Self::Unconfigured(_) => FailureReason::DnsUnconfigured,
+            Self::Malformed(_) => FailureReason::DnsMalformed,
         }
     }
 }
@@ -370,7 +371,7 @@ mod tests {
             ("unknown", Err("dns-not-found")),
             ("broken.example", Err("dns-server-failure")),
         ] {
-            let found = names.resolve(host).await.map_err(|error| error.kind.code());
+            let found = names.resolve(host).await.map_err(|error| error.kind.reason().code());
             assert_eq!(found, expect, "{host}");
         }
         let before = asked.load(Ordering::Relaxed);

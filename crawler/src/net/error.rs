@@ -4,10 +4,12 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
+use comity_compliance::RefusalReason;
 use thiserror::Error;
 use url::Url;
 
 use super::{Blocked, CodingFault, DnsError, TlsFault};
+use crate::reasons::FailureReason;
 
 /// A fetch that brought no usable response.
 #[derive(Debug, Error)]
@@ -105,25 +107,34 @@ impl FetchError {
 }
 
 impl FetchErrorKind {
+    /// Why the visit failed; `None` if the address may not be connected to: that is a refusal,
+    /// and no failure of the site's.
+    pub const fn reason(&self) -> Option<FailureReason> {
+        Some(match self {
+            Self::BlockedAddress(_) => return None,
+            Self::UnsupportedUrl(_) => FailureReason::UnsupportedUrl,
+            Self::Dns(error) => error.kind.reason(),
+            Self::ConnectTimeout(_) => FailureReason::ConnectTimeout,
+            Self::Connect(_) => FailureReason::Connect,
+            Self::Tls(fault) => fault.problem.reason(),
+            Self::FirstByteTimeout(_) => FailureReason::FirstByteTimeout,
+            Self::Timeout(_) => FailureReason::Timeout,
+            Self::Closed => FailureReason::Closed,
+            Self::Stale => FailureReason::StaleConnection,
+            Self::Misdirected => FailureReason::Misdirected,
+            Self::Interrupted(_) => FailureReason::Interrupted,
+            Self::HeadTooLarge { .. } => FailureReason::HeadTooLarge,
+            Self::Protocol(_) => FailureReason::Protocol,
+            Self::Coding(_) => FailureReason::Coding,
+            Self::Expansion { .. } => FailureReason::Expansion,
+        })
+    }
+
     /// The name used in logs and metrics; never changed.
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::UnsupportedUrl(_) => "unsupported-url",
-            Self::Dns(error) => error.kind.code(),
-            Self::BlockedAddress(_) => "blocked-address",
-            Self::ConnectTimeout(_) => "connect-timeout",
-            Self::Connect(_) => "connect",
-            Self::Tls(fault) => fault.problem.code(),
-            Self::FirstByteTimeout(_) => "first-byte-timeout",
-            Self::Timeout(_) => "timeout",
-            Self::Closed => "closed",
-            Self::Stale => "stale-connection",
-            Self::Misdirected => "misdirected",
-            Self::Interrupted(_) => "interrupted",
-            Self::HeadTooLarge { .. } => "head-too-large",
-            Self::Protocol(_) => "protocol",
-            Self::Coding(_) => "coding",
-            Self::Expansion { .. } => "expansion",
+        match self.reason() {
+            Some(reason) => reason.code(),
+            None => RefusalReason::BlockedAddress.code(),
         }
     }
 }

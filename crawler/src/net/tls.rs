@@ -8,6 +8,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 use thiserror::Error;
 
+use crate::reasons::FailureReason;
+
 /// A TLS handshake that failed.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[error("{host}: {problem}")]
@@ -51,17 +53,17 @@ pub enum TlsProblem {
 }
 
 impl TlsProblem {
-    /// The name used in logs and metrics; never changed.
-    pub const fn code(&self) -> &'static str {
+    /// Why a visit fails that needs the connection.
+    pub const fn reason(&self) -> FailureReason {
         match self {
-            Self::Expired => "tls-expired",
-            Self::NotYetValid => "tls-not-yet-valid",
-            Self::WrongName => "tls-wrong-name",
-            Self::UnknownIssuer => "tls-unknown-issuer",
-            Self::Revoked => "tls-revoked",
-            Self::Certificate(_) => "tls-certificate",
-            Self::Refused(_) => "tls-refused",
-            Self::Incompatible(_) => "tls-incompatible",
+            Self::Expired => FailureReason::TlsExpired,
+            Self::NotYetValid => FailureReason::TlsNotYetValid,
+            Self::WrongName => FailureReason::TlsWrongName,
+            Self::UnknownIssuer => FailureReason::TlsUnknownIssuer,
+            Self::Revoked => FailureReason::TlsRevoked,
+            Self::Certificate(_) => FailureReason::TlsCertificate,
+            Self::Refused(_) => FailureReason::TlsRefused,
+            Self::Incompatible(_) => FailureReason::TlsIncompatible,
         }
     }
 

@@ -11,6 +11,7 @@ use hyper::{StatusCode, Version};
 use url::Url;
 
 use super::FetchError;
+use crate::reasons::FailureReason;
 
 /// Carries out requests that compliance has decided.
 pub trait Transport: Send + Sync + 'static {
@@ -169,13 +170,13 @@ impl PartialCause {
     /// Every cause.
     pub const ALL: &[Self] = &[Self::Cut, Self::Framing, Self::Timeout, Self::Coding];
 
-    /// The name used in logs and metrics; never changed.
-    pub const fn code(self) -> &'static str {
+    /// Why a visit fails whose page ended so.
+    pub const fn reason(self) -> FailureReason {
         match self {
-            Self::Cut => "body-cut",
-            Self::Framing => "body-framing",
-            Self::Timeout => "body-timeout",
-            Self::Coding => "body-coding",
+            Self::Cut => FailureReason::BodyCut,
+            Self::Framing => FailureReason::BodyFraming,
+            Self::Timeout => FailureReason::BodyTimeout,
+            Self::Coding => FailureReason::BodyCoding,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The arguments of `comity robots`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::DataArgs;
@@ -119,8 +121,15 @@ pub(crate) struct LintArgs {
     comity robots when https://example.org/page --at +13h\n  \
     comity robots when https://example.org/page --at 2027-01-01T00:00:00Z --json\n\n\
     It reads the data directory of a crawl, and makes no request.\n\n\
-    With --json-lines, each line of standard input tells a record's life by itself, and is answered by \
-    a line. A question (in one line), and its answer; t_s are seconds since 1970:\n  \
+    --events tells a life that no crawl had, and prints it as a timeline:\n  \
+    comity robots when --events life.json --at +31d\n\
+    with, for example, this in life.json; t_s are seconds, times such as \"+13h\", or dates:\n  \
+    {\"policy\":\"google\",\"agents\":[\"me\"],\n   \
+    \"events\":[{\"t_s\":0,\"status\":200,\"body\":\"user-agent: *\\ndisallow: /a\"},\n             \
+    {\"t_s\":\"+1d\",\"status\":503}],\n   \
+    \"ask\":[{\"t_s\":\"+25h\",\"url\":\"/b\"},{\"t_s\":\"+37h\",\"url\":\"/b\"}]}\n\n\
+    With --json-lines, each line of standard input is such a file (in one line), and is answered by a \
+    line. A question, and its answer:\n  \
     {\"policy\":\"google\",\"agents\":[\"me\"],\n   \
     \"events\":[{\"t_s\":0,\"status\":200,\"headers\":[[\"Cache-Control\",\"max-age=3600\"]],\n              \
     \"body\":\"user-agent: *\\ndisallow: /a\"},\n             \
@@ -135,13 +144,17 @@ pub(crate) struct LintArgs {
     was none, the reason is robots-not-fetched.")]
 pub(crate) struct WhenArgs {
     /// A URL of the site
-    #[arg(required_unless_present = "json_lines")]
+    #[arg(required_unless_present_any = ["json_lines", "events"])]
     pub(crate) url: Option<String>,
+
+    /// A JSON file with a record's life, or - for standard input, instead of a crawl's data
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    pub(crate) events: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) data: DataArgs,
 
-    /// The time to judge for: a date, seconds since 1970, or +13h from now [default: now]
+    /// The time to judge for: a date, seconds since 1970, or +13h from now (with --events: from its zero) [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
@@ -150,6 +163,6 @@ pub(crate) struct WhenArgs {
     pub(crate) json: bool,
 
     /// Answer questions from standard input, one JSON value a line
-    #[arg(long, conflicts_with_all = ["url", "data", "at", "json"])]
+    #[arg(long, conflicts_with_all = ["url", "events", "data", "at", "json"])]
     pub(crate) json_lines: bool,
 }

@@ -10,11 +10,15 @@ use clap::Args;
     comity rules page.html --agent examplebot --header 'X-Robots-Tag: examplebot: max-snippet:20'\n  \
     curl -s https://example.org/ | comity rules - --url https://example.org/ --json\n  \
     comity rules --list\n\n\
+    There is no --policy: courteous, google and rfc9309 differ in robots.txt only, and read page rules \
+    alike. Where the documents leave a choice, there is an option, and a setting of [rules] in \
+    comity.toml.\n\n\
     Thousands of questions in one process, one a line, answers in the same order:\n  \
     comity rules --json-lines < questions.jsonl\n\
     A question:\n  \
     {\"headers\":[[\"X-Robots-Tag\",\"noindex\"]],\"html\":\"<p>text\",\"url\":\"https://h/\",\"agent\":\"me\"}\n\
-    All but agent may be left out; policy and now (a date, or seconds since 1970) may be added. The \
+    All may be left out; now (a date, or seconds since 1970), \"robots_tag\":true, \
+    \"dates_without_time\":\"end-of-day\" and policy, which changes nothing, may be added. The \
     answer has every directive by its own name with _ for -, such as \"noindex\":true and \
     \"max_snippet\":20 (-1 is no limit, null is no rule), \"from\" with where each stood, \
     \"publication\", \"snippet_text\", and \"links\". A line that is no question is answered by \
@@ -36,16 +40,20 @@ pub(crate) struct RulesArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 
-    /// Whose reading of the rules decides; page rules are read alike by all: courteous, google, rfc9309
-    #[arg(long, value_name = "POLICY")]
-    pub(crate) policy: Option<String>,
+    /// Also heed Robots-Tag headers, which no more than a draft knows yet
+    #[arg(long)]
+    pub(crate) robots_tag: bool,
+
+    /// Which end of the day a date without a time means: start-of-day, end-of-day [default: start-of-day]
+    #[arg(long, value_name = "READING")]
+    pub(crate) dates_without_time: Option<String>,
 
     /// The time to judge for: a date, seconds since 1970, or +30d... from now [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) now: Option<String>,
 
     /// Print every word that page rules may hold, and what it does
-    #[arg(long, conflicts_with_all = ["file", "headers", "agent", "url", "policy", "now"])]
+    #[arg(long, conflicts_with_all = ["file", "headers", "agent", "url", "robots_tag", "dates_without_time", "now"])]
     pub(crate) list: bool,
 
     /// Print it as JSON
@@ -53,6 +61,6 @@ pub(crate) struct RulesArgs {
     pub(crate) json: bool,
 
     /// Answer questions from standard input, one JSON value a line
-    #[arg(long, conflicts_with_all = ["file", "headers", "agent", "url", "policy", "now", "list", "json"])]
+    #[arg(long, conflicts_with_all = ["file", "headers", "agent", "url", "robots_tag", "dates_without_time", "now", "list", "json"])]
     pub(crate) json_lines: bool,
 }

@@ -12,20 +12,22 @@ use comity_compliance::{
     Answer, Ended, Facts, GroundsReason, Identity, Origin, Policy, Scope, ScopeKind, Site,
     SitePace, Timestamp, Verdict, WaitCause, decide, parse_retry_after,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::super::json_lines;
-use super::super::words::{instant, preset, tokens};
+use super::super::words::{instant, moment, preset, tokens};
 use super::subject::SOME_ORIGIN;
+use super::when::stage;
+use crate::reasons::UndecidedReason;
 
-/// A question of `--json-lines`.
+/// A record's life and what is asked of it: a question of `--json-lines`, or an events file.
 #[derive(Deserialize)]
 pub(super) struct Question {
-    policy: Option<String>,
+    pub(super) policy: Option<String>,
     #[serde(default)]
-    agents: Vec<String>,
+    pub(super) agents: Vec<String>,
     #[serde(default)]
     events: Vec<Event>,
     #[serde(default)]
@@ -35,6 +37,7 @@ pub(super) struct Question {
 /// What a request brought.
 #[derive(Deserialize)]
 struct Event {
+    #[serde(deserialize_with = "seconds_or_text")]
     t_s: f64,
     status: Option<u16>,
     error: Option<String>,
@@ -48,41 +51,101 @@ struct Event {
 
 #[derive(Deserialize)]
 struct Ask {
+    #[serde(deserialize_with = "seconds_or_text")]
     t_s: f64,
     url: String,
 }
 
-/// Plays the events in the order of their times and answers each question at its time.
-pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
-    let Question { policy, agents, mut events, ask } = question;
-    let first = ask.first().map_or(SOME_ORIGIN, |ask| ask.url.as_str());
-    let base = Url::parse(SOME_ORIGIN)?.join(first)?;
-    let mut tokens = tokens(&agents)?.into_iter();
-    let own = tokens.next().context("no agent")?;
-    let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
-    let mut lives = Lives {
-        policy: Policy::new(preset(policy.as_deref())?),
-        identity,
-        first: Origin::of(&base)?,
-        lives: HashMap::new(),
-        sites: HashMap::new(),
-    };
-    events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
-    let mut asked: Vec<(usize, &Ask)> = ask.iter().enumerate().collect();
-    asked.sort_by(|(_, a), (_, b)| a.t_s.total_cmp(&b.t_s));
-    let mut answers = vec![Value::Null; ask.len()];
-    let mut refreshes = Vec::new();
-    let mut events = events.into_iter().peekable();
-    for (place, Ask { t_s, url }) in asked {
-        while let Some(event) = events.next_if(|event| event.t_s <= *t_s) {
-            refreshes.push(lives.hear(event)?);
+/// Seconds since 1970, or a date, or `+13h` after 1970.
+fn seconds_or_text<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "t_s is seconds, a date or a time such as \"+13h\"")]
+    enum Time {
+        Seconds(f64),
+        Text(String),
+    }
+    match Time::deserialize(from)? {
+        Time::Seconds(seconds) => Ok(seconds),
+        Time::Text(text) => {
+            let at = moment(&text, Timestamp::EPOCH).map_err(|e| de::Error::custom(e.0))?;
+            Ok(at.as_millis() as f64 / 1000.0)
         }
-        answers[place] = lives.ask(&base.join(url)?, instant(*t_s));
     }
-    for event in events {
-        refreshes.push(lives.hear(event)?);
+}
+
+/// One moment of a life.
+pub(super) struct Moment {
+    pub(super) at: Timestamp,
+    /// What was asked for, or is asked about.
+    pub(super) url: Url,
+    /// What robots.txt is worth then, in words.
+    pub(super) stage: &'static str,
+    /// When robots.txt is fetched next.
+    pub(super) next_refresh: Option<Timestamp>,
+    pub(super) told: Told,
+}
+
+/// What a moment tells.
+pub(super) enum Told {
+    /// A request brought this.
+    Event(String),
+    /// The question of this place is answered so.
+    Answer { place: usize, verdict: Value },
+}
+
+impl Question {
+    /// Asks about one more URL.
+    pub(super) fn ask_too(&mut self, url: Option<String>, at: Timestamp) {
+        let first = || self.ask.first().map(|ask| ask.url.clone());
+        let url = url.or_else(first).unwrap_or_else(|| SOME_ORIGIN.into());
+        self.ask.push(Ask { t_s: at.as_millis() as f64 / 1000.0, url });
     }
-    let refreshes: Vec<_> = refreshes.into_iter().map(|at| at.map(seconds)).collect();
+
+    /// Plays the events in the order of their times and answers each question at its time.
+    pub(super) fn play(self) -> anyhow::Result<Vec<Moment>> {
+        let Question { policy, agents, mut events, ask } = self;
+        let first = ask.first().map_or(SOME_ORIGIN, |ask| ask.url.as_str());
+        let base = Url::parse(SOME_ORIGIN)?.join(first)?;
+        let mut tokens = tokens(&agents)?.into_iter();
+        let own = tokens.next().context("no agent")?;
+        let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
+        let mut lives = Lives {
+            policy: Policy::new(preset(policy.as_deref())?),
+            identity,
+            first: Origin::of(&base)?,
+            lives: HashMap::new(),
+            sites: HashMap::new(),
+        };
+        events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+        let mut asked: Vec<(usize, &Ask)> = ask.iter().enumerate().collect();
+        asked.sort_by(|(_, a), (_, b)| a.t_s.total_cmp(&b.t_s));
+        let mut moments = Vec::new();
+        let mut events = events.into_iter().peekable();
+        for (place, Ask { t_s, url }) in asked {
+            while let Some(event) = events.next_if(|event| event.t_s <= *t_s) {
+                moments.push(lives.hear(event)?);
+            }
+            moments.push(lives.ask(place, base.join(url)?, instant(*t_s)));
+        }
+        for event in events {
+            moments.push(lives.hear(event)?);
+        }
+        Ok(moments)
+    }
+}
+
+/// The answer of `--json-lines`.
+pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
+    let mut answers = vec![Value::Null; question.ask.len()];
+    let mut refreshes = Vec::new();
+    for Moment { next_refresh, told, .. } in question.play()? {
+        match told {
+            Told::Event(_) => refreshes.push(next_refresh.map(seconds)),
+            Told::Answer { place, verdict } => {
+                answers.get_mut(place).into_iter().for_each(|answer| answer.clone_from(&verdict));
+            }
+        }
+    }
     Ok(json!({ "answers": answers, "refresh_at_s": refreshes }))
 }
 
@@ -107,8 +170,8 @@ struct Life {
 }
 
 impl Lives {
-    /// Takes an event; when that robots.txt is to be fetched next.
-    fn hear(&mut self, event: Event) -> anyhow::Result<Option<Timestamp>> {
+    /// Takes an event.
+    fn hear(&mut self, event: Event) -> anyhow::Result<Moment> {
         let now = instant(event.t_s);
         let url = event.url.as_deref().map(|url| self.first.robots_url().join(url)).transpose()?;
         let url = url.unwrap_or_else(|| self.first.robots_url());
@@ -127,9 +190,12 @@ impl Lives {
         self.note(&url, &origin, is_page, answer, now)?;
         let body = json_lines::octets(event.body, event.body_b64.as_deref())?.unwrap_or_default();
         let location = event.location.or_else(|| header("location"));
+        let told = brought(event.status, event.error.as_deref(), location.as_deref(), &body);
         let (cache_control, age) = (header("cache-control").unwrap_or_default(), header("age"));
         let reply = match (event.status, event.error) {
-            (None, None) => anyhow::bail!("an event has a status, an error, or both"),
+            (None, None) => {
+                anyhow::bail!("the event at {} s has neither a status nor an error", event.t_s)
+            }
             (None, Some(error)) => RobotsReply::Failed(error),
             (Some(status), error) => RobotsReply::Response(RobotsResponse {
                 status,
@@ -144,7 +210,23 @@ impl Lives {
         if !is_page {
             life.hear(reply, &origin, &self.policy, now);
         }
-        Ok(life.record.next_refresh())
+        Ok(self.moment_of(&origin, url, told, now))
+    }
+
+    /// A moment after an event.
+    fn moment_of(&self, origin: &Origin, url: Url, told: String, at: Timestamp) -> Moment {
+        let fresh = Life::default();
+        let life = self.lives.get(origin).unwrap_or(&fresh);
+        let stage = match life.errand {
+            Some(_) => "a redirect: its target is asked next",
+            None => self.stage(&life.record, &self.pace(&url), at),
+        };
+        let next_refresh = life.record.next_refresh();
+        Moment { at, url, stage, next_refresh, told: Told::Event(told) }
+    }
+
+    fn stage(&self, record: &RobotsRecord, pace: &SitePace, now: Timestamp) -> &'static str {
+        stage(record.standing(&self.policy, pace.availability(&self.policy, now), now))
     }
 
     /// What a site's answer tells of its health. A page that is asked for when robots.txt has
@@ -177,9 +259,9 @@ impl Lives {
     }
 
     /// The verdict on a URL. A refresh that is due is taken to bring what the last one brought.
-    fn ask(&self, url: &Url, now: Timestamp) -> Value {
-        let pace = self.pace(url);
-        let life = Origin::of(url).ok().and_then(|origin| self.lives.get(&origin));
+    fn ask(&self, place: usize, url: Url, now: Timestamp) -> Moment {
+        let pace = self.pace(&url);
+        let life = Origin::of(&url).ok().and_then(|origin| self.lives.get(&origin));
         let record = life.map(|life| life.record.clone()).unwrap_or_default();
         let availability = pace.availability(&self.policy, now);
         let due = matches!(record.standing(&self.policy, availability, now), Standing::Fetch);
@@ -187,7 +269,28 @@ impl Lives {
             Some(outcome) if due => record.after(outcome, &self.policy, now),
             Some(_) | None => record,
         };
-        verdict_json(&judge(url, &record, &self.policy, &self.identity, &pace, now))
+        let verdict = judge(&url, &record, &self.policy, &self.identity, &pace, now);
+        Moment {
+            at: now,
+            stage: self.stage(&record, &pace, now),
+            url,
+            next_refresh: record.next_refresh(),
+            told: Told::Answer { place, verdict: verdict_json(&verdict) },
+        }
+    }
+}
+
+/// An event in words: `status 200, 31 bytes`, `status 301 to /r`, `timeout`.
+fn brought(status: Option<u16>, error: Option<&str>, to: Option<&str>, body: &[u8]) -> String {
+    let words = match (status, to) {
+        (None, _) => error.unwrap_or_default().into(),
+        (Some(status @ 300..=399), Some(to)) => format!("status {status} to {to}"),
+        (Some(status), _) if body.is_empty() => format!("status {status}"),
+        (Some(status), _) => format!("status {status}, {} bytes", body.len()),
+    };
+    match (status, error) {
+        (Some(_), Some(error)) => format!("{words}, broken off: {error}"),
+        _ => words,
     }
 }
 
@@ -231,7 +334,9 @@ pub(super) fn verdict_json(verdict: &Verdict) -> Value {
             "reason": grounds.reason().code(),
             "rule": grounds.evidence().map(ToString::to_string),
         }),
-        Verdict::FetchRobots(..) => json!({ "allowed": false, "reason": "robots-not-fetched" }),
+        Verdict::FetchRobots(..) => {
+            json!({ "allowed": false, "reason": UndecidedReason::RobotsNotFetched.code() })
+        }
         // Nobody makes the probe here, so nothing speaks for the site.
         Verdict::Probe(_) => {
             json!({ "allowed": false, "reason": WaitCause::RobotsUnreachable.code() })
@@ -255,7 +360,7 @@ fn joined(headers: &[(String, String)], name: &str) -> Option<String> {
 }
 
 /// Seconds since 1970: a whole number where it is one.
-fn seconds(at: Timestamp) -> Value {
+pub(super) fn seconds(at: Timestamp) -> Value {
     let rest = at.since(Timestamp::from_secs(at.as_secs()));
     if rest == Duration::ZERO {
         return at.as_secs().into();

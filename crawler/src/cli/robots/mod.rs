@@ -4,6 +4,7 @@ mod check;
 mod life;
 mod lint;
 mod subject;
+mod timeline;
 mod when;
 
 use std::path::Path;

@@ -4,12 +4,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use comity_compliance::robots::{RobotsOutcome, RobotsTxt, cut};
+use comity_compliance::robots::{Lint, RobotsOutcome, RobotsTxt, cut, lint};
 use comity_compliance::{Origin, Policy, ProductToken, RobotsNumbers};
 use url::Url;
 
 use super::super::args::AskArgs;
-use super::super::terminal::{Terminal, Tone};
+use super::super::terminal::{Terminal, Tone, plural};
 use super::super::{Exit, Usage, crawl, read_config};
 use crate::clock::Clock;
 use crate::crawl::fetch_once;
@@ -45,7 +45,10 @@ impl Subject {
         let is_host = (host.contains('.') && !host.ends_with(".txt")) || urls::is_localhost(host);
         let looks_like_path = !rest.starts_with("//") && !is_host;
         if looks_like_path {
-            anyhow::bail!("there is no file {name}");
+            anyhow::bail!(
+                "there is no file {name}; give a site such as https://example.org/, a file, or - for \
+                 standard input"
+            );
         }
         Self::of_site(name, ask, agent, max_bytes, config).await
     }
@@ -136,7 +139,12 @@ impl Subject {
     /// Name and answer in a line.
     pub(super) fn headline(&self, terminal: Terminal) {
         let what = match &self.outcome {
-            RobotsOutcome::File { body, cause, .. } => format!("{} bytes ({cause})", body.len()),
+            RobotsOutcome::File { body, .. } if body.is_empty() => {
+                "an empty file: nothing is forbidden".into()
+            }
+            RobotsOutcome::File { body, cause, .. } => {
+                format!("{} ({cause})", plural(body.len() as u64, "byte", "bytes"))
+            }
             RobotsOutcome::NoFile { cause, .. } => {
                 format!("no file ({cause}): nothing is forbidden (RT-023)")
             }
@@ -144,7 +152,26 @@ impl Subject {
                 format!("cannot be reached ({cause}): counts as a full stop (RT-025, RT-028)")
             }
         };
-        terminal.line(terminal.paint(Tone::Title, format_args!("{}: {what}", self.name)));
+        let name = if self.name == "-" { "standard input" } else { &self.name };
+        terminal.line(terminal.paint(Tone::Title, format_args!("{name}: {what}")));
+    }
+
+    /// That the file has errors, where it has some: the answers may be others than its owner meant.
+    fn hint(&self, terminal: Terminal) {
+        let RobotsOutcome::File { body, .. } = &self.outcome else { return };
+        let found = lint(body, RobotsNumbers::DOCUMENTED.max_bytes);
+        let no_text = [Lint::Html, Lint::Utf16, Lint::Binary];
+        let of_the_whole =
+            found.shown.iter().map(|finding| finding.lint).find(|lint| no_text.contains(lint));
+        let hint = match (of_the_whole, found.errors) {
+            (_, 0) => return,
+            (Some(lint), _) => format!("{} ({})", lint.advice(), lint.clause()),
+            (None, errors) => {
+                let errors = plural(errors.into(), "error", "errors");
+                format!("{errors} in the file; `comity robots lint` tells them")
+            }
+        };
+        terminal.line(format_args!("  {}", terminal.paint(Tone::Note, hint)));
     }
 
     pub(super) fn describe(&self, terminal: Terminal, agents: &[ProductToken]) {
@@ -158,5 +185,6 @@ impl Subject {
         for (line, url) in rules.sitemaps() {
             terminal.line(format_args!("  sitemap (line {line}): {url}"));
         }
+        self.hint(terminal);
     }
 }

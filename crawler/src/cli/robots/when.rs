@@ -14,18 +14,22 @@ use super::super::terminal::{Terminal, Tone, duration};
 use super::super::words::{moment, record_json};
 use super::super::{Exit, Usage, data_dir, json_lines, open};
 use super::life::{self, judge, verdict_json, without_politeness};
+use super::timeline;
 use crate::clock::Clock;
 use crate::settings::Settings;
 use crate::urls;
 
 pub(super) async fn run(args: WhenArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let clock = Clock::real();
+    let now = clock.now();
+    if let Some(path) = args.events.clone() {
+        return timeline::run(args, &path, now);
+    }
     let Some(url) = args.url.filter(|_| !args.json_lines) else {
         return json_lines::serve(life::answer);
     };
     let url = urls::parse_seed(&url).map_err(|e| Usage(e.to_string()))?;
     let origin = Origin::of(&url).map_err(|e| Usage(e.to_string()))?;
-    let clock = Clock::real();
-    let now = clock.now();
     let at = args.at.as_deref().map_or(Ok(now), |text| moment(text, now))?;
     let data = data_dir(args.data.data, config)?;
     open::not_in_use(&data, "robots when")?;
@@ -130,7 +134,7 @@ impl When {
 }
 
 /// What a record says, in words.
-fn stage(standing: Standing<'_>) -> &'static str {
+pub(super) fn stage(standing: Standing<'_>) -> &'static str {
     match standing {
         Standing::Fetch => "robots.txt is fetched first",
         Standing::Rules(_, Basis::Fresh) => "a fresh copy decides",

@@ -26,7 +26,7 @@ fn outcome(result: &Result<Reply, FetchError>) -> String {
             let how = match reply.completeness {
                 Completeness::Whole => "whole",
                 Completeness::Truncated => "truncated",
-                Completeness::Partial(cause) => cause.code(),
+                Completeness::Partial(cause) => cause.reason().code(),
             };
             format!("{how} {}", reply.body.len())
         }
