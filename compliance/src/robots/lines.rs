@@ -215,13 +215,18 @@ pub(super) fn known_name(key: &[u8]) -> Option<(Name, &'static str)> {
 
 /// What nearly every line is, told without a search.
 fn plain_rule(line: &[u8]) -> Option<(RuleKind, &[u8])> {
-    let after = |name: &[u8]| {
-        let (start, rest) = line.split_at_checked(name.len())?;
-        start.eq_ignore_ascii_case(name).then_some(rest)
-    };
-    after(b"disallow:")
-        .map(|value| (RuleKind::Disallow, value))
-        .or_else(|| after(b"allow:").map(|value| (RuleKind::Allow, value)))
+    if let Some(value) = after(b"disallow:", line) {
+        return Some((RuleKind::Disallow, value));
+    }
+    after(b"allow:", line).map(|value| (RuleKind::Allow, value))
+}
+
+/// What follows a name of known length, which is compared at once.
+fn after<'a, const LEN: usize>(name: &[u8; LEN], line: &'a [u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_first_chunk::<LEN>()?;
+    // Without a branch, for which of the two a line has is anyone's guess.
+    let differ = |(a, b): (&u8, &u8)| a.to_ascii_lowercase() ^ b;
+    (start.iter().zip(name).map(differ).fold(0, |all, bits| all | bits) == 0).then_some(rest)
 }
 
 /// The value of a sitemap line if it is an absolute http(s) URL, as it must be (AM-38).
