@@ -224,9 +224,9 @@ fn plain_rule(line: &[u8]) -> Option<(RuleKind, &[u8])> {
 /// What follows a name of known length, which is compared at once.
 fn after<'a, const LEN: usize>(name: &[u8; LEN], line: &'a [u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_first_chunk::<LEN>()?;
-    // Without a branch, for which of the two a line has is anyone's guess.
-    let differ = |(a, b): (&u8, &u8)| a.to_ascii_lowercase() ^ b;
-    (start.iter().zip(name).map(differ).fold(0, |all, bits| all | bits) == 0).then_some(rest)
+    // The octets are compared without a branch for each, for which name comes is hard to foretell.
+    let differences = start.iter().zip(name).map(|(a, b)| a.to_ascii_lowercase() ^ b);
+    (differences.fold(0, |any, one| any | one) == 0).then_some(rest)
 }
 
 /// The value of a sitemap line if it is an absolute http(s) URL, as it must be (AM-38).

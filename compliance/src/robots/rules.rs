@@ -196,7 +196,6 @@ impl Rules {
             let rules = self.rules.get_mut(range).unwrap_or_default();
             sort_and_chain(rules, first, &mut buffers, text);
         }
-        self.rules.shrink_to_fit();
         self.blocks.shrink_to_fit();
     }
 
@@ -239,6 +238,15 @@ impl Rules {
 
     pub(super) fn heap_bytes(&self) -> usize {
         self.rules.capacity() * size_of::<Rule>() + self.blocks.capacity() * size_of::<u32>()
+    }
+
+    /// Octets on the heap that no rule fills.
+    pub(super) fn spare_bytes(&self) -> usize {
+        (self.rules.capacity() - self.rules.len()) * size_of::<Rule>()
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.rules.shrink_to_fit();
     }
 
     fn range(&self, block: u32) -> Range<usize> {
@@ -337,7 +345,7 @@ type Keyed = u128;
 /// Octets of a head that are in its key.
 const KEY_OCTETS: u32 = 12;
 
-/// Sorts rules by head, and gives each its parent; `first` is the place of the first of them.
+/// Sorts rules by head, then line, and gives each its parent; `first` is the place of the first.
 ///
 /// Most heads differ in their first octets, so those are compared, as numbers, and the text is
 /// seldom looked at.
@@ -352,10 +360,11 @@ fn sort_and_chain(
     keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| key(rule, at, text)));
     keyed.sort_unstable();
     let alike = |a: &Keyed, b: &Keyed| shared_octets(*a, *b) == KEY_OCTETS;
-    let is_cut = |same: &&mut [Keyed]| matches!(**same, [any, _, ..] if any >> 32 & 0xFF != 0);
-    for same in keyed.chunk_by_mut(alike).filter(is_cut) {
+    for same in keyed.chunk_by_mut(alike).filter(|same| same.len() > 1) {
         let head = |key: Keyed| rule(key).map(|rule| rule.head(text));
-        same.sort_unstable_by(|a, b| head(*a).cmp(&head(*b)).then(a.cmp(b)));
+        if same.first().is_some_and(|key| fills(*key)) {
+            same.sort_unstable_by(|a, b| head(*a).cmp(&head(*b)).then(a.cmp(b)));
+        }
     }
     sorted.clear();
     let mut last = Keyed::default();
@@ -388,6 +397,11 @@ fn place(key: Keyed) -> u32 {
     (key & Keyed::from(u32::MAX)) as u32
 }
 
+/// Whether a key has an octet of the head for each of its own, so that the head may go on.
+fn fills(key: Keyed) -> bool {
+    key >> 32 & 0xFF != 0
+}
+
 /// How many octets two keys begin with alike.
 fn shared_octets(a: Keyed, b: Keyed) -> u32 {
     ((a ^ b).leading_zeros() / 8).min(KEY_OCTETS)
@@ -396,11 +410,10 @@ fn shared_octets(a: Keyed, b: Keyed) -> u32 {
 /// The place of the longest head before a rule that begins the rule's head, where `before` are its
 /// block's rules that sort before it, and the last of them begins with `shared` octets of it.
 fn parent(rule: &Rule, shared: u32, before: &[Rule], first: u32, text: &[u8]) -> u32 {
-    // What the last one shares with this rule, all of its chain that begins this rule does.
+    // Every head on the last one's chain begins the last one's.
     let begins = |candidate: &Rule| {
         let len = u32::from(candidate.head_len);
-        len <= shared
-            || shared == KEY_OCTETS && rule.head(text).starts_with(candidate.head(text))
+        len <= shared || shared == KEY_OCTETS && rule.head(text).starts_with(candidate.head(text))
     };
     let mut at = index(before.len().wrapping_sub(1));
     while let Some(candidate) = before.get(at as usize) {
