@@ -215,13 +215,18 @@ pub(super) fn known_name(key: &[u8]) -> Option<(Name, &'static str)> {
 
 /// What nearly every line is, told without a search.
 fn plain_rule(line: &[u8]) -> Option<(RuleKind, &[u8])> {
-    let after = |name: &[u8]| {
-        let (start, rest) = line.split_at_checked(name.len())?;
-        start.eq_ignore_ascii_case(name).then_some(rest)
-    };
-    after(b"disallow:")
-        .map(|value| (RuleKind::Disallow, value))
-        .or_else(|| after(b"allow:").map(|value| (RuleKind::Allow, value)))
+    if let Some(value) = after(b"disallow:", line) {
+        return Some((RuleKind::Disallow, value));
+    }
+    after(b"allow:", line).map(|value| (RuleKind::Allow, value))
+}
+
+/// What follows a name of known length, which is compared at once.
+fn after<'a, const LEN: usize>(name: &[u8; LEN], line: &'a [u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_first_chunk::<LEN>()?;
+    // The octets are compared without a branch for each, for which name comes is hard to foretell.
+    let differences = start.iter().zip(name).map(|(a, b)| a.to_ascii_lowercase() ^ b);
+    (differences.fold(0, |any, one| any | one) == 0).then_some(rest)
 }
 
 /// The value of a sitemap line if it is an absolute http(s) URL, as it must be (AM-38).

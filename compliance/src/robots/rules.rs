@@ -189,15 +189,13 @@ impl Rules {
 
     /// Sorts each block and chains its heads.
     pub(super) fn finish(&mut self, text: &[u8]) {
-        let (mut keyed, mut sorted) = (Vec::new(), Vec::new());
+        let mut buffers = (Vec::new(), Vec::new());
         for block in 0..index(self.blocks.len()) {
             let range = self.range(block);
             let first = index(range.start);
             let rules = self.rules.get_mut(range).unwrap_or_default();
-            sort(rules, &mut keyed, &mut sorted, text);
-            chain(rules, first, text);
+            sort_and_chain(rules, first, &mut buffers, text);
         }
-        self.rules.shrink_to_fit();
         self.blocks.shrink_to_fit();
     }
 
@@ -240,6 +238,15 @@ impl Rules {
 
     pub(super) fn heap_bytes(&self) -> usize {
         self.rules.capacity() * size_of::<Rule>() + self.blocks.capacity() * size_of::<u32>()
+    }
+
+    /// Octets on the heap that no rule fills.
+    pub(super) fn spare_bytes(&self) -> usize {
+        (self.rules.capacity() - self.rules.len()) * size_of::<Rule>()
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.rules.shrink_to_fit();
     }
 
     fn range(&self, block: u32) -> Range<usize> {
@@ -332,56 +339,91 @@ impl<'a> Question<'a> {
     }
 }
 
-/// A rule's place in its block, by the first octets of its head.
-type Keyed = (u128, u32);
+/// A rule's place in its block, after the first octets of its head: a number that sorts by them.
+type Keyed = u128;
 
-/// Sorts rules by head, and the one that decides last, so that a chain meets it first.
+/// Octets of a head that are in its key.
+const KEY_OCTETS: u32 = 12;
+
+/// Sorts rules by head, then line, and gives each its parent; `first` is the place of the first.
 ///
-/// Most heads differ in their first octets, so those are compared, as numbers, and little is moved.
-fn sort(rules: &mut [Rule], keyed: &mut Vec<Keyed>, sorted: &mut Vec<Rule>, text: &[u8]) {
+/// Most heads differ in their first octets, so those are compared, as numbers, and the text is
+/// seldom looked at.
+fn sort_and_chain(
+    rules: &mut [Rule],
+    first: u32,
+    (keyed, sorted): &mut (Vec<Keyed>, Vec<Rule>),
+    text: &[u8],
+) {
+    let rule = |key: Keyed| rules.get(place(key) as usize);
     keyed.clear();
-    keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| (first_octets(rule.head(text)), at)));
-    let rule = |at: u32| rules.get(at as usize);
-    keyed.sort_unstable_by_key(|(key, _)| *key);
-    for same in keyed.chunk_by_mut(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1) {
-        same.sort_unstable_by(|(_, a), (_, b)| {
-            let (a, b) = (rule(*a), rule(*b));
-            let head = |rule: Option<&Rule>| rule.map(|rule| rule.head(text));
-            head(a).cmp(&head(b)).then_with(|| a.map(Rule::rank).cmp(&b.map(Rule::rank)))
-        });
+    keyed.extend((0u32..).zip(&*rules).map(|(at, rule)| key(rule, at, text)));
+    keyed.sort_unstable();
+    let alike = |a: &Keyed, b: &Keyed| shared_octets(*a, *b) == KEY_OCTETS;
+    for same in keyed.chunk_by_mut(alike).filter(|same| same.len() > 1) {
+        let head = |key: Keyed| rule(key).map(|rule| rule.head(text));
+        if same.first().is_some_and(|key| fills(*key)) {
+            same.sort_unstable_by(|a, b| head(*a).cmp(&head(*b)).then(a.cmp(b)));
+        }
     }
     sorted.clear();
-    sorted.extend(keyed.iter().filter_map(|(_, at)| rule(*at)));
+    let mut last = Keyed::default();
+    for key in keyed.iter().copied() {
+        let Some(rule) = rule(key) else {
+            return;
+        };
+        let parent = parent(rule, shared_octets(last, key), sorted, first, text);
+        sorted.push(Rule { parent, ..*rule });
+        last = key;
+    }
     rules.copy_from_slice(sorted);
 }
 
-/// The first 16 octets of a head, as a number that sorts as they do. A NUL, which ends a line and
-/// so is in no head, stands for each that is missing.
-fn first_octets(head: &[u8]) -> u128 {
-    let mut first = [0; 16];
-    for (slot, octet) in first.iter_mut().zip(head) {
-        *slot = *octet;
-    }
-    u128::from_be_bytes(first)
+/// A NUL, which ends a line and so is in no head, stands for each octet that a head lacks.
+fn key(rule: &Rule, at: u32, text: &[u8]) -> Keyed {
+    let from_head = text.get(rule.start as usize..).unwrap_or_default();
+    let octets = from_head.first_chunk().copied().unwrap_or_else(|| {
+        let mut octets = [0; 16];
+        octets.iter_mut().zip(from_head).for_each(|(slot, octet)| *slot = *octet);
+        octets
+    });
+    let kept = u32::from(rule.head_len).min(KEY_OCTETS);
+    let mask = Keyed::MAX.checked_shl(8 * (16 - kept)).unwrap_or(0);
+    u128::from_be_bytes(octets) & mask | Keyed::from(at)
 }
 
-/// Gives each rule its parent; `first` is the place of the first of them.
-fn chain(rules: &mut [Rule], first: u32, text: &[u8]) {
-    for at in 1..rules.len() {
-        let (done, rest) = rules.split_at_mut(at);
-        let Some(rule) = rest.first_mut() else {
-            return;
-        };
-        let mut parent = index(at - 1);
-        while let Some(candidate) = done.get(parent as usize) {
-            if rule.head(text).starts_with(candidate.head(text)) {
-                rule.parent = first + parent;
-                break;
-            }
-            // NO_PARENT stays out of reach.
-            parent = candidate.parent.saturating_sub(first);
+/// Where in its block the rule of a key stands.
+fn place(key: Keyed) -> u32 {
+    (key & Keyed::from(u32::MAX)) as u32
+}
+
+/// Whether a key has an octet of the head for each of its own, so that the head may go on.
+fn fills(key: Keyed) -> bool {
+    key >> 32 & 0xFF != 0
+}
+
+/// How many octets two keys begin with alike.
+fn shared_octets(a: Keyed, b: Keyed) -> u32 {
+    ((a ^ b).leading_zeros() / 8).min(KEY_OCTETS)
+}
+
+/// The place of the longest head before a rule that begins the rule's head, where `before` are its
+/// block's rules that sort before it, and the last of them begins with `shared` octets of it.
+fn parent(rule: &Rule, shared: u32, before: &[Rule], first: u32, text: &[u8]) -> u32 {
+    // Every head on the last one's chain begins the last one's.
+    let begins = |candidate: &Rule| {
+        let len = u32::from(candidate.head_len);
+        len <= shared || shared == KEY_OCTETS && rule.head(text).starts_with(candidate.head(text))
+    };
+    let mut at = index(before.len().wrapping_sub(1));
+    while let Some(candidate) = before.get(at as usize) {
+        if begins(candidate) {
+            return first + at;
         }
+        // NO_PARENT stays out of reach.
+        at = candidate.parent.saturating_sub(first);
     }
+    NO_PARENT
 }
 
 fn head_len(pattern: &[u8]) -> u16 {

@@ -122,12 +122,12 @@ impl RobotsTxt {
     pub fn parse(body: &[u8]) -> Self {
         let body = lines::cut(body, READABLE);
         let mut reader = Reader::default();
-        reader.file.text.reserve(body.len());
+        reader.file.text.reserve(body.len() / 3 * 2);
         reader.file.rules = Rules::for_octets(body.len());
         for line in lines::read(body) {
             reader.line(line);
         }
-        reader.finish()
+        reader.finish(body.len())
     }
 
     /// Whether `url` may be accessed by the crawler with these tokens, own first (UA-002).
@@ -268,6 +268,16 @@ impl RobotsTxt {
             + self.sitemaps.capacity() * size_of::<Sitemap>()
     }
 
+    /// Gives back what was reserved for text and rules and not filled, but for the little that a
+    /// usual file leaves: cutting off that makes an allocator map fresh pages for the next file.
+    fn give_back_room(&mut self, octets: usize) {
+        let spare = self.text.capacity() - self.text.len() + self.rules.spare_bytes();
+        if spare > octets / 4 || self.heap_bytes() > octets * 2 {
+            self.text.shrink_to_fit();
+            self.rules.shrink_to_fit();
+        }
+    }
+
     /// Whether comparing in Google's form and in RFC 9309's comes to the same.
     fn same_in_both_forms(&self, url: &Url) -> bool {
         self.rules.have_one_form()
@@ -395,14 +405,15 @@ impl Reader {
         }
     }
 
-    fn finish(self) -> RobotsTxt {
+    /// The file, whose body had so many octets.
+    fn finish(self, octets: usize) -> RobotsTxt {
         let mut file = self.file;
         file.rules.finish(&file.text);
         file.google = self.google.finish(&file.text);
         file.rfc = self.rfc.finish(&file.text);
-        file.text.shrink_to_fit();
         file.delays.shrink_to_fit();
         file.sitemaps.shrink_to_fit();
+        file.give_back_room(octets);
         file
     }
 }
