@@ -69,7 +69,7 @@ impl Draft {
             false => sink.address(at, written),
         };
         match field {
-            Field::Loc => return self.take_loc(text, at, sink),
+            Field::Loc => self.take_loc(text, at, sink),
             Field::Guid => self.guid = Some(written.to_owned()),
             Field::Lastmod => self.lastmod = date(written, at, sink).or(self.lastmod),
             Field::Published => self.published = date(written, at, sink),
@@ -207,6 +207,14 @@ pub(super) fn seconds(written: &str) -> Option<Duration> {
 
 /// The text, as long as it may be kept.
 pub(super) fn cut(written: &str, sink: &Sink<'_>) -> String {
-    let end = written.floor_char_boundary(sink.limits.text_bytes.min(written.len()));
-    written.get(..end).unwrap_or_default().to_owned()
+    start_of(written, sink.limits.text_bytes).to_owned()
+}
+
+/// At most so many bytes of the start of a text, no character in part.
+pub(super) fn start_of(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }

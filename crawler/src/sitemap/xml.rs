@@ -10,7 +10,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Error, Reader};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::draft::{Draft, Text, cut, seconds};
+use super::draft::{Draft, Text, cut, seconds, start_of};
 use super::report::Sink;
 use super::source::Source;
 use super::vocabulary::{Carrier, Field, Node, Parent, Prefixes, child, is_entry, kind_of_root};
@@ -284,9 +284,10 @@ impl Pass<'_, '_> {
         }
         let text = if self.text.written.is_empty() { text.trim_start() } else { text };
         let limits = self.sink.limits;
-        let most = limits.url_bytes.max(limits.text_bytes).saturating_add(1);
-        let room = most.saturating_sub(self.text.written.len()).min(text.len());
-        self.text.written.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+        // Four more: one character beyond shows that it is too long, however many bytes it takes.
+        let most = limits.url_bytes.max(limits.text_bytes).saturating_add(4);
+        let room = most.saturating_sub(self.text.written.len());
+        self.text.written.push_str(start_of(text, room));
     }
 
     fn declare(&mut self, tag: &BytesStart<'_>) {
