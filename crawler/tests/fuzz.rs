@@ -4,12 +4,14 @@
 #[path = "../../compliance/tests/fuzz/driver.rs"]
 mod driver;
 
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::ops::ControlFlow;
 
 use comity::page::{Page, ScanLimits, parse_refresh, scan};
 use comity::sitemap::{Listed, SitemapLimits, SitemapReader, SitemapReport};
 use comity_compliance::Timestamp;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use url::Url;
 
 use driver::{Chance, Matter, Run};
@@ -285,6 +287,11 @@ fn judge_sitemap(input: &[u8], chance: &mut Chance) {
 
 #[test]
 fn sitemaps() {
-    let samples = SITEMAPS.iter().map(|sample| sample.as_bytes().to_vec()).collect();
+    let gzip = |text: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text).and_then(|()| packed.finish()).expect("memory takes everything")
+    };
+    let plain = SITEMAPS.iter().map(|sample| sample.as_bytes().to_vec());
+    let samples = plain.clone().chain(plain.map(|sample| gzip(&sample))).collect();
     Run::of(400).go("sitemaps", &Matter { samples, words: SITEMAP_WORDS }, judge_sitemap);
 }

@@ -109,7 +109,7 @@ impl<'r> Source<'r> {
         sink.report.bytes = self.bytes_read;
         sink.report.gzip_layers = self.layers;
         sink.report.charset = self.charset.name();
-        if let Some(fault) = self.ended_by {
+        if let Some(fault) = self.ended_by.filter(|_| self.is_cut()) {
             // What the parser misses at such an end is the consequence, not the cause.
             sink.report.ended_by = None;
             let _ = sink.end(self.position, fault, "");
@@ -119,9 +119,13 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Whether the text ends for another reason than its end.
+    /// Whether the text is read to an end that is not the file's.
     pub(super) fn is_cut(&self) -> bool {
-        self.ended_by.is_some()
+        let is_used_up = self.is_at_end && self.used >= self.text.len();
+        match self.ended_by {
+            Some(SitemapFault::TokenTooLong) => true,
+            cause => cause.is_some() && is_used_up,
+        }
     }
 
     /// Decodes more, if all was consumed.
@@ -139,35 +143,36 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Reads up to a step; 0 at the end, whatever made it.
+    /// Reads a step, or up to the end; 0 there, whatever made it. A step is always filled, so that
+    /// the pieces in which a body comes change nothing.
     fn read_chunk(&mut self) -> usize {
         let room = usize::try_from(self.bytes_left).unwrap_or(usize::MAX).min(STEP);
-        // Only one byte more tells a file that is just as long from one that is longer.
-        let is_full = room == 0;
-        let into = self.chunk.get_mut(..room.max(1)).unwrap_or_default();
-        match read_some(&mut self.raw, into) {
-            Ok(1..) if is_full => {
-                self.ended_by = Some(SitemapFault::TooManyBytes);
-                0
-            }
-            Ok(read) => {
-                let counted = u64::try_from(read).unwrap_or(u64::MAX);
-                self.bytes_left = self.bytes_left.saturating_sub(counted);
-                self.bytes_read = self.bytes_read.saturating_add(counted);
-                read
-            }
-            Err(error) => {
-                let is_packing = matches!(
-                    error.kind(),
-                    ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData
-                );
-                self.ended_by = Some(match is_packing && self.layers > 0 {
-                    true => SitemapFault::GzipDamaged,
-                    false => SitemapFault::BrokenOff,
-                });
-                0
-            }
+        if self.ended_by.is_some() {
+            return 0;
         }
+        // Only one byte more tells a file that is just as long from one that is longer.
+        let into = self.chunk.get_mut(..room.max(1)).unwrap_or_default();
+        let (read, failed) = read_full(&mut self.raw, into);
+        if let Some(error) = failed {
+            let is_packing = matches!(
+                error.kind(),
+                ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData
+            );
+            self.ended_by = Some(match is_packing && self.layers > 0 {
+                true => SitemapFault::GzipDamaged,
+                false => SitemapFault::BrokenOff,
+            });
+        }
+        if room == 0 {
+            if read > 0 {
+                self.ended_by = Some(SitemapFault::TooManyBytes);
+            }
+            return 0;
+        }
+        let counted = u64::try_from(read).unwrap_or(u64::MAX);
+        self.bytes_left = self.bytes_left.saturating_sub(counted);
+        self.bytes_read = self.bytes_read.saturating_add(counted);
+        read
     }
 }
 
@@ -208,18 +213,7 @@ impl BufRead for Source<'_> {
 /// an unpacker tells it once only.
 fn with_head<'r>(mut raw: Box<dyn BufRead + 'r>) -> (Vec<u8>, Box<dyn BufRead + 'r>) {
     let mut head = vec![0; HEAD_BYTES];
-    let mut filled = 0;
-    let mut failed = None;
-    while let Some(into) = head.get_mut(filled..).filter(|into| !into.is_empty()) {
-        match read_some(&mut raw, into) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) => {
-                failed = Some(error);
-                break;
-            }
-        }
-    }
+    let (filled, failed) = read_full(&mut raw, &mut head);
     head.truncate(filled);
     let start = Cursor::new(head.clone());
     match failed {
@@ -237,13 +231,18 @@ impl Read for Failed {
     }
 }
 
-fn read_some(raw: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match raw.read(into) {
+/// Fills a buffer as far as there is something; how far, and the error that ended it.
+fn read_full(raw: &mut impl Read, into: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut filled = 0;
+    while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match raw.read(rest) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            done => return done,
+            Err(error) => return (filled, Some(error)),
         }
     }
+    (filled, None)
 }
 
 /// The encoding by the file's own first bytes: UTF-16 shows in the first sign, anything else in the

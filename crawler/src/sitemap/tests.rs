@@ -511,6 +511,12 @@ fn a_body_that_breaks_off() {
         ControlFlow::Continue(())
     });
     assert_eq!(tell(&listed, &report), "/a | 1 broken-off, end broken-off");
+
+    // What ended the reading before that place is the cause.
+    let body = BufReader::new((&b"<html>"[..]).chain(Fails));
+    let reader = SitemapReader::new(SitemapLimits::default(), NOW);
+    let report = reader.read(body, |_| ControlFlow::Continue(()));
+    assert_eq!(report.ended_by, Some(SitemapFault::NotASitemap));
 }
 
 #[test]

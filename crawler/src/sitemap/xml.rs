@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use comity_compliance::SitemapFault;
-use quick_xml::escape::unescape;
+use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Error, Reader};
 use xxhash_rust::xxh3::xxh3_64;
@@ -263,9 +263,11 @@ impl Pass<'_, '_> {
             return;
         }
         let name: &str = reference;
-        match unescape(&format!("&{name};")) {
-            Ok(character) => self.append(&character),
-            Err(_) => {
+        let character = reference.resolve_char_ref().unwrap_or_default();
+        match (character, resolve_predefined_entity(name)) {
+            (Some(character), _) => self.append(character.encode_utf8(&mut [0; 4])),
+            (None, Some(text)) => self.append(text),
+            (None, None) => {
                 self.text.has_gap = true;
                 self.sink.fault(at, SitemapFault::UnknownEntity, name);
             }
