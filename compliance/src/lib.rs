@@ -225,6 +225,7 @@
 //! - Robots meta tags and `X-Robots-Tag` lines to [`Directives`].
 //! - [`Publication`]: what an index may show, and until when.
 //! - [`judge_link`]: which links may be followed, with the reason for each that may not.
+//! - [`may_list`]: which entries of a sitemap count; [`LastmodTrust`]: while its dates are believed.
 //!
 //! Requirement numbers such as RT-025 or AM-43 name the project's list of rules,
 //! docs/requirements.md, where each has its source document.
@@ -247,6 +248,7 @@ mod publication;
 mod revisit;
 pub mod robots;
 mod scope;
+mod sitemaps;
 mod time;
 mod verdict;
 
@@ -271,6 +273,10 @@ pub use publication::{
 };
 pub use revisit::{RevisitNumbers, Sighting, revisit_after, rhythm};
 pub use scope::{Scope, ScopeKind};
+pub use sitemaps::{
+    ClaimTally, CrossSubmission, LastmodTrust, NotListed, PageChange, SitemapFault, Submission,
+    may_list,
+};
 pub use time::Timestamp;
 pub use verdict::{
     Grounds, GroundsReason, Refusal, RefusalReason, RobotsEvidence, Verdict, WaitCause,

@@ -6,6 +6,7 @@
 //! - [`crawl`]: the driver loop and its workers.
 //! - [`net`]: requests over the network, behind the trait [`net::Transport`].
 //! - [`page`]: one streaming pass over a page.
+//! - [`sitemap`]: what sitemaps list, and which comes next.
 //! - [`index`]: the search index.
 //! - [`urls`]: URLs as people and pages write them.
 //! - [`clock`]: the one place that reads the time.
@@ -22,4 +23,5 @@ pub mod net;
 pub mod page;
 pub mod reasons;
 pub mod settings;
+pub mod sitemap;
 pub mod urls;

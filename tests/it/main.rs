@@ -12,5 +12,6 @@ mod generated;
 mod reasons;
 mod resume;
 mod robots;
+mod sitemap;
 mod sites;
 mod tools;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use comity::reasons::{DropReason, FailureReason, UndecidedReason};
 use comity_compliance::robots::Lint;
 use comity_compliance::{
-    Directives, GroundsReason, NoFollow, Publication, RefusalReason, Terms, WaitCause, Withheld,
+    Directives, GroundsReason, NoFollow, NotListed, Publication, RefusalReason, SitemapFault, Terms,
+    WaitCause, Withheld,
 };
 
 use crate::generated;
@@ -32,6 +33,8 @@ fn reasons() {
         ("Withheld: why a page is not shown", "Withheld", rows!(Withheld)),
         ("Not followed: why a link is left", "NoFollow", rows!(NoFollow)),
         ("Dropped: why a found link is not queued", "DropReason", rows!(DropReason)),
+        ("Not listed: why an entry of a sitemap does not count", "NotListed", rows!(NotListed)),
+        ("Sitemaps: what is wrong with the text of one", "SitemapFault", rows!(SitemapFault)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
     let mut page = format!(

@@ -2,6 +2,7 @@
 
 mod robots;
 mod rules;
+mod sitemap;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use crate::config::{Bytes, Span};
 
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
+pub(crate) use self::sitemap::{SitemapArgs, Submitted};
 
 /// A polite web crawler: every fetch is decided by a compliance engine, every decision is explained.
 #[derive(Debug, Parser)]
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Tell what a page's rules (X-Robots-Tag, robots meta tags) say, and what may be shown of it
     Rules(RulesArgs),
+    /// Tell what a sitemap lists, which of it counts, and what is wrong with it
+    Sitemap(SitemapArgs),
     /// Crawl a small web of misbehaving sites on this machine, and show what was done and why
     Demo(DemoArgs),
     /// Write a comity.toml with every setting and what it does

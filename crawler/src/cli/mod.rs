@@ -11,6 +11,7 @@ mod progress;
 mod robots;
 mod rules;
 mod search;
+mod sitemap;
 mod status;
 mod terminal;
 mod words;
@@ -63,6 +64,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Status(args) => runtime()?.block_on(status::run(args, config)),
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
         Command::Rules(args) => rules::run(&args),
+        Command::Sitemap(args) => sitemap::run(&args),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),
     }

@@ -6,6 +6,7 @@
 mod pages;
 mod robots_fetch;
 mod robots_text;
+mod sitemap;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ const AREAS: &[(&str, usize)] = &[
     ("meta", 16),
     ("robots-fetch", 19),
     ("robots-parse", 55),
+    ("sitemap", 19),
     ("snippet", 9),
     ("xrobots", 14),
 ];
@@ -42,9 +44,13 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
 const NOT_ASKED: &[(&str, &str)] = &[
     ("crawl", "how often an expired page is asked for again is not decided by the engine"),
     ("index_as_self", "a canonical address is a hint to the index"),
+    ("max_memory_mb", "memory is bounded by named limits, which have tests of their own"),
     ("max_ms", "speed is measured by the benchmarks"),
     ("panic", "a panic fails the test by itself"),
     ("report", "what the file looks like is for a lint to say"),
+    ("sitemaps_open", "either is right"),
+    ("urls_maybe", "either is right"),
+    ("urls_never_contains", "in words; nothing but the body is ever read"),
 ];
 
 /// What a case wants and did not get, a line each; empty if it passes.
@@ -105,6 +111,9 @@ fn wrong_answers_are_found() {
                 "snippet_must_not_contain" => vec![json!([""])],
                 "must_not_request" => vec![json!([case.input["exchanges"][0]["url"]])],
                 "allowed_at" => questions_turned(&right),
+                "urls_never" => vec![case.expect["urls"].clone()],
+                // A bound: one that is too low.
+                "requests_max" | "depth_max" | "decoded_bytes_max" => vec![json!(0)],
                 _ => others(&right),
             };
             for wrong in wrong {
@@ -186,7 +195,7 @@ fn case(line: &str) -> Case {
         area: word(&json["area"]),
         open: json["open"] == true,
         policy: Policy::new(preset),
-        agent: word(&json["input"]["agent"]),
+        agent: json["input"]["agent"].as_str().unwrap_or("ExampleBot").to_owned(),
         input: json["input"].clone(),
         expect: json["expect"].clone(),
         right: word(&json["right"]),
@@ -197,6 +206,7 @@ fn judge(case: &Case) -> Differences {
     let check = match case.area.as_str() {
         "robots-parse" => robots_text::judge,
         "robots-fetch" => robots_fetch::judge,
+        "sitemap" => sitemap::judge,
         "meta" | "xrobots" | "snippet" | "dates" => pages::judge,
         area => panic!("{}: no such area: {area}", case.id),
     };
