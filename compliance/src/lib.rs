@@ -60,6 +60,7 @@
 //! - Robots meta tags and `X-Robots-Tag` lines to [`Directives`].
 //! - [`Publication`]: what an index may show, and until when.
 //! - [`judge_link`]: which links may be followed, with the reason for each that may not.
+//! - [`canonical`]: which of several addresses of one page stands for it.
 //!
 //! Requirement numbers such as RT-025 or AM-43 name the project's list of rules,
 //! docs/requirements.md, where each has its source document.
@@ -68,6 +69,8 @@
 
 extern crate alloc;
 
+mod alternates;
+mod canonical;
 mod crawlers;
 mod dates;
 mod decide;
@@ -84,6 +87,10 @@ mod scope;
 mod time;
 mod verdict;
 
+pub use alternates::{Alternate, confirmed_alternates};
+pub use canonical::{
+    Canonical, CanonicalReason, Hop, HttpsTwin, Move, Signals, Strength, canonical,
+};
 pub use crawlers::{CrawlerClass, KnownCrawler, google_crawlers};
 pub use dates::{
     DateReader, DateReading, UntimedDate, ZoneSource, parse_date, parse_http_date,
@@ -103,7 +110,7 @@ pub use policy::{AdaptiveNumbers, Policy, Preset, Protocols, RobotsNumbers};
 pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };
-pub use scope::{Scope, ScopeKind};
+pub use scope::{LeftOut, PathFilter, Scope, ScopeKind};
 pub use time::Timestamp;
 pub use verdict::{
     Grounds, GroundsReason, Refusal, RefusalReason, RobotsEvidence, Verdict, WaitCause,
