@@ -7,7 +7,8 @@
 //! - [`net`]: requests over the network, behind the trait [`net::Transport`].
 //! - [`page`]: one streaming pass over a page.
 //! - [`index`]: the search index.
-//! - [`urls`]: URLs as people and pages write them.
+//! - [`urls`]: URLs as people and pages write them, and those without end.
+//! - [`duplicates`]: pages with the same text.
 //! - [`clock`]: the one place that reads the time.
 //! - [`config`], [`settings`]: what the operator says, and what the crawl makes of it.
 //! - [`cli`]: the command line.
@@ -16,6 +17,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod crawl;
+pub mod duplicates;
 pub mod index;
 pub mod net;
 pub mod page;

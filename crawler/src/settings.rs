@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, ScopeKind};
+use comity_compliance::{Contact, Identity, Policy, Preset, ProductToken, Scope, ScopeKind};
 use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
 use governor::Quota;
 use ipnet::IpNet;
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use crate::config::Config;
 use crate::net::{CeilingNumbers, HttpConfig, Limits};
-use crate::urls;
+use crate::urls::{self, UrlSettings};
 
 /// Everything that a crawl is told before it starts.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
+    /// Which addresses it wants.
+    pub urls: UrlSettings,
 }
 
 /// Connections and their limits.
@@ -115,7 +117,13 @@ impl Settings {
             policy,
             index: config.index.enabled && store.engine != EngineKind::Memory,
             store,
+            urls: UrlSettings::new(&config.urls).map_err(wrong("urls"))?,
         })
+    }
+
+    /// What belongs to the crawl.
+    pub fn scope(&self) -> Scope {
+        Scope::new(self.scope, &self.seeds).with_filter(self.urls.filter.clone(), &self.seeds)
     }
 
     /// Whether a site owner would have no way to reach whoever runs this crawl.

@@ -177,7 +177,13 @@ impl Judged {
                 LinkKind::Hyperlink | LinkKind::Frame => judge_link(&self.directives, &link.rel),
                 // As a redirect: nofollow does not speak of it (AM-62).
                 LinkKind::Refresh => Follow::Yes,
-                LinkKind::Canonical | LinkKind::Alternate => return None,
+                LinkKind::Canonical
+                | LinkKind::Alternate
+                | LinkKind::Sequence
+                | LinkKind::Image
+                | LinkKind::Media
+                | LinkKind::Embed
+                | LinkKind::Form => return None,
             };
             Some((link, follow))
         })
@@ -258,7 +264,7 @@ impl Judged {
     fn link_json(&self, link: &Link, follow: Follow) -> Value {
         let mut told = json!({
             "url": link.url.as_str(),
-            "kind": kind(link.kind),
+            "kind": link.kind.name(),
             "rel": link.rel,
             "anchor": link.anchor,
             "follow": follow == Follow::Yes,
@@ -311,7 +317,7 @@ impl Judged {
         }
         title("Links");
         for (link, follow) in self.links() {
-            let (url, kind) = (&link.url, kind(link.kind));
+            let (url, kind) = (&link.url, link.kind.name());
             match follow {
                 Follow::Yes => terminal.line(format_args!("  follow  {url}  {kind}")),
                 Follow::No(why) => {
@@ -346,15 +352,5 @@ fn limit(limit: Limit) -> String {
     match limit {
         Limit::AtMost(number) => format!("at most {number}"),
         Limit::Unlimited => "without a limit of".into(),
-    }
-}
-
-fn kind(kind: LinkKind) -> &'static str {
-    match kind {
-        LinkKind::Hyperlink => "hyperlink",
-        LinkKind::Frame => "frame",
-        LinkKind::Refresh => "refresh",
-        LinkKind::Canonical => "canonical",
-        LinkKind::Alternate => "alternate",
     }
 }
