@@ -1,7 +1,9 @@
 //! docs/reasons.md: every reason code, from the tables in the code.
 
 use comity_compliance::robots::Lint;
-use comity_compliance::{GroundsReason, NoFollow, RefusalReason, WaitCause, Withheld};
+use comity_compliance::{
+    CanonicalReason, GroundsReason, LeftOut, NoFollow, RefusalReason, WaitCause, Withheld,
+};
 
 use crate::generated;
 
@@ -23,6 +25,8 @@ fn reasons() {
         ("Waiting: what a URL waits for", "WaitCause", rows!(WaitCause)),
         ("Withheld: why a page is not shown", "Withheld", rows!(Withheld)),
         ("Not followed: why a link is left", "NoFollow", rows!(NoFollow)),
+        ("Left out: why a found URL is not queued", "LeftOut", rows!(LeftOut)),
+        ("Canonical: why an address stands for a page", "CanonicalReason", rows!(CanonicalReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
     let mut page = format!(
