@@ -249,7 +249,7 @@ https://e.x/b d:https://e.x/a => https://e.x/a Weak canonical-same-content
 https://e.x/a d:https://e.x/b => https://e.x/a Weak canonical-own
 ";
 
-    /// LK-004, LK-005, LK-006: the strongest signal decides, and all are hints.
+    /// LK-004, LK-005: the strongest signal decides, and all are hints.
     #[test]
     fn the_strongest_signal_decides() {
         for case in CASES.lines().filter(|line| !line.is_empty()) {

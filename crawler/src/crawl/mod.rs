@@ -174,7 +174,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             scan_limits: ScanLimits::default(),
             site_budgets: Mutex::new(SiteBudgets::new(
                 settings.urls.traps.clone(),
-                SiteBudgets::CAPACITY,
+                SiteBudgets::CAPACITY_BYTES,
             )),
             longest_request: longest_request(&limits),
             taken_over_at: resumed.then_some(now),

@@ -15,15 +15,23 @@ use super::shape::{Shape, facet, has_session};
 ///
 /// Addresses are kept as 32-bit fingerprints, so that one that comes again costs nothing; in
 /// 10,000 addresses, one new one in 400,000 passes for known. Memory is bounded by
-/// [`TrapLimits::site_urls`] (about 8 bytes each), [`TrapLimits::shapes`] and
-/// [`TrapLimits::facets`]. The same addresses in the same order always give the same answers.
+/// [`TrapLimits::site_urls`], [`TrapLimits::shapes`] and [`TrapLimits::facets`]; see
+/// [`Self::bytes`]. The same addresses in the same order always give the same answers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ShapeBudget {
     limits: TrapLimits,
     seen: Seen,
     /// Addresses that were admitted, all shapes together.
     urls: usize,
+    /// Combinations of parameters, all paths together.
+    combinations: usize,
 }
+
+/// What a budget takes in memory, measured generously: by itself, for each shape and for each
+/// path that comes with parameters, and for each fingerprint.
+const OWN_BYTES: usize = 512;
+const SHAPE_BYTES: usize = 160;
+const FINGERPRINT_BYTES: usize = 10;
 
 /// What is kept from one run to the next.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -52,7 +60,7 @@ pub struct BudgetError(#[from] postcard::Error);
 impl ShapeBudget {
     /// For a site of which nothing is known.
     pub fn new(limits: TrapLimits) -> Self {
-        Self { limits, seen: Seen::default(), urls: 0 }
+        Self { limits, seen: Seen::default(), urls: 0, combinations: 0 }
     }
 
     /// Counts an address, unless one more is too many. One that was counted before is admitted
@@ -114,6 +122,12 @@ impl ShapeBudget {
         self.urls
     }
 
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        let maps = self.seen.shapes.len() + self.seen.facets.len();
+        OWN_BYTES + maps * SHAPE_BYTES + (self.urls + self.combinations) * FINGERPRINT_BYTES
+    }
+
     /// What must be kept for the next run.
     ///
     /// # Errors
@@ -129,7 +143,8 @@ impl ShapeBudget {
     pub fn from_bytes(bytes: &[u8], limits: TrapLimits) -> Result<Self, BudgetError> {
         let seen: Seen = postcard::from_bytes(bytes)?;
         let urls = seen.shapes.values().map(|counted| counted.urls.len()).sum();
-        Ok(Self { limits, seen, urls })
+        let combinations = seen.facets.values().map(BTreeSet::len).sum();
+        Ok(Self { limits, seen, urls, combinations })
     }
 
     /// The shape under which an address is counted.
@@ -177,7 +192,7 @@ impl ShapeBudget {
         if combinations.len() >= self.limits.facets && !combinations.contains(&names) {
             return Err(LeftOut::Facets);
         }
-        combinations.insert(names);
+        self.combinations += usize::from(combinations.insert(names));
         Ok(())
     }
 }

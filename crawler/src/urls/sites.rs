@@ -12,9 +12,9 @@ use super::{ShapeBudget, TrapLimits};
 #[derive(Debug)]
 pub struct SiteBudgets {
     limits: TrapLimits,
-    /// Addresses that are kept, all sites together; each site counts as at least one.
-    capacity: usize,
-    kept: usize,
+    /// Memory for all sites together.
+    capacity_bytes: usize,
+    bytes: usize,
     /// How many questions were asked: the age of a site's last one.
     turn: u64,
     sites: HashMap<Site, Entry>,
@@ -27,12 +27,12 @@ struct Entry {
 }
 
 impl SiteBudgets {
-    /// Addresses that are kept by default, about 8 bytes each.
-    pub const CAPACITY: usize = 4_000_000;
+    /// Memory for all sites together, unless another amount is given.
+    pub const CAPACITY_BYTES: usize = 64 << 20;
 
-    /// Budgets for all sites, none of which is known yet.
-    pub fn new(limits: TrapLimits, capacity: usize) -> Self {
-        Self { limits, capacity, kept: 0, turn: 0, sites: HashMap::new() }
+    /// Budgets for all sites, none of which is known yet, in so much memory.
+    pub fn new(limits: TrapLimits, capacity_bytes: usize) -> Self {
+        Self { limits, capacity_bytes, bytes: 0, turn: 0, sites: HashMap::new() }
     }
 
     /// Counts an address in its site's budget, see [`ShapeBudget::admit`]. One without a site is
@@ -44,14 +44,15 @@ impl SiteBudgets {
         let Ok(site) = Site::of(url) else { return Ok(()) };
         self.turn += 1;
         let entry = self.sites.entry(site).or_insert_with(|| {
-            self.kept += 1;
-            Entry { asked_at: 0, budget: ShapeBudget::new(self.limits.clone()) }
+            let budget = ShapeBudget::new(self.limits.clone());
+            self.bytes += budget.bytes();
+            Entry { asked_at: 0, budget }
         });
         entry.asked_at = self.turn;
-        let before = entry.budget.urls();
+        let before = entry.budget.bytes();
         let admitted = entry.budget.admit(url);
-        self.kept += entry.budget.urls() - before;
-        if self.kept > self.capacity {
+        self.bytes += entry.budget.bytes() - before;
+        if self.bytes > self.capacity_bytes {
             self.forget_oldest();
         }
         admitted
@@ -71,11 +72,11 @@ impl SiteBudgets {
         ages.sort_unstable_by_key(|(asked_at, _)| *asked_at);
         ages.pop();
         for (_, site) in ages {
-            if self.kept <= self.capacity / 4 * 3 {
+            if self.bytes <= self.capacity_bytes / 4 * 3 {
                 return;
             }
             if let Some(entry) = self.sites.remove(&site) {
-                self.kept -= entry.budget.urls() + 1;
+                self.bytes -= entry.budget.bytes();
             }
         }
     }
@@ -85,19 +86,22 @@ impl SiteBudgets {
 mod tests {
     use super::*;
 
+    const CAPACITY_BYTES: usize = 20_000;
+
     #[test]
     fn the_oldest_sites_are_forgotten() {
-        let mut budgets = SiteBudgets::new(TrapLimits::default(), 40);
+        let mut budgets = SiteBudgets::new(TrapLimits::default(), CAPACITY_BYTES);
         for n in 0..100 {
             let page = |path| Url::parse(&format!("https://s{n}.example/{path}")).unwrap();
             assert_eq!(budgets.admit(&page("a")), Ok(()));
             assert_eq!(budgets.admit(&page("b")), Ok(()));
             assert_eq!(budgets.admit(&page("a")), Ok(()), "known already");
-            assert!(budgets.kept <= 40);
+            assert!(budgets.bytes <= CAPACITY_BYTES);
             assert_eq!(budgets.of(&page("")).unwrap().urls(), 2);
         }
         assert!(budgets.of(&Url::parse("https://s0.example/").unwrap()).is_none());
-        let kept: usize = budgets.sites.values().map(|entry| entry.budget.urls() + 1).sum();
-        assert_eq!(kept, budgets.kept);
+        let bytes: usize = budgets.sites.values().map(|entry| entry.budget.bytes()).sum();
+        assert_eq!(bytes, budgets.bytes);
+        assert!(budgets.sites.len() > 10);
     }
 }
