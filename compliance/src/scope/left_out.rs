@@ -67,3 +67,31 @@ reasons! {
             "The operator can raise urls.site_queue; what was left out is found again when its page is.";
     }
 }
+
+impl LeftOut {
+    /// Whether it depends on what the site gave before. Of such addresses there may be no end, so
+    /// a crawl does not even note them.
+    pub const fn is_budget(self) -> bool {
+        match self {
+            Self::DatedUrls
+            | Self::SessionIds
+            | Self::Facets
+            | Self::SameContent
+            | Self::ShapeUrls
+            | Self::WordyUrls
+            | Self::SiteUrls
+            | Self::SiteQueue => true,
+            Self::OutOfScope
+            | Self::Excluded
+            | Self::NotIncluded
+            | Self::TooDeep
+            | Self::LongUrl
+            | Self::DeepPath
+            | Self::RepeatedSegment
+            | Self::LongQuery
+            | Self::ManyParameters
+            | Self::GrowingQuery
+            | Self::FarDate => false,
+        }
+    }
+}

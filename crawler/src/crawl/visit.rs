@@ -311,7 +311,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             }
             let plan = match plan {
                 Ok(plan) => plan,
-                Err(_) if !self.scope.contains(&url) => continue,
+                Err(reason) if !self.is_noted(&url, reason) => continue,
                 Err(reason) => Plan::Note { reason: reason.into() },
             };
             match place {
@@ -324,6 +324,12 @@ impl<S: Store, T: Transport> Context<S, T> {
             }
         }
         found
+    }
+
+    /// Whether a URL that is not queued is remembered all the same.
+    fn is_noted(&self, url: &Url, reason: &str) -> bool {
+        let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
+        !is_budget && self.scope.contains(url)
     }
 
     /// Whether a found URL goes into the queue, or the reason why not.
