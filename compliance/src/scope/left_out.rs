@@ -39,10 +39,10 @@ reasons! {
         GrowingQuery = "growing-query", "Google, URL structure: overly complex URLs",
             "The site owner can look for links that append to the query instead of setting it.";
         /// It is about a day too far from today.
-        FarDate = "far-date", "Google, URL structure: dynamic calendars",
+        FarDate = "far-date", "Google, URL structure: calendar issues",
             "The site owner can end the calendar's links; the operator can widen urls.past_years and urls.future_years for an archive.";
         /// The site has given enough addresses of this shape that differ by a date.
-        DatedUrls = "dated-urls", "Google, URL structure: dynamic calendars",
+        DatedUrls = "dated-urls", "Google, URL structure: calendar issues",
             "The site owner can end the calendar's links; the operator can raise urls.dated_urls for an archive.";
         /// The site has given enough addresses of this shape with a session's number in them.
         SessionIds = "session-ids", "Google, URL structure: session IDs",
