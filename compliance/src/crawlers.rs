@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// RT-066, UA-001 to UA-004, AM-33, AM-34: one line, one case: crawler, group and line.
+    /// RT-002, RT-066, UA-001 to UA-004, AM-33, AM-34: one line, one case: crawler, group and line.
     #[test]
     fn whose_group_a_crawler_uses() {
         let all = "user-agent: googlebot-news\ndisallow: /\n\

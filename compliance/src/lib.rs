@@ -226,6 +226,7 @@
 //! - [`Publication`]: what an index may show, and until when.
 //! - [`judge_link`]: which links may be followed, with the reason for each that may not.
 //! - [`may_list`]: which entries of a sitemap count; [`LastmodTrust`]: while its dates are believed.
+//! - [`canonical`]: which of several addresses of one page stands for it.
 //!
 //! Requirement numbers such as RT-025 or AM-43 name the project's list of rules,
 //! docs/requirements.md, where each has its source document.
@@ -234,6 +235,8 @@
 
 extern crate alloc;
 
+mod alternates;
+mod canonical;
 mod crawlers;
 mod dates;
 mod decide;
@@ -252,6 +255,10 @@ mod sitemaps;
 mod time;
 mod verdict;
 
+pub use alternates::{Alternate, confirmed_alternates};
+pub use canonical::{
+    Canonical, CanonicalReason, Hop, HttpsTwin, Move, Signals, Strength, canonical,
+};
 pub use crawlers::{CrawlerClass, KnownCrawler, google_crawlers};
 pub use dates::{
     DateReader, DateReading, UntimedDate, ZoneSource, parse_date, parse_http_date,
@@ -272,7 +279,7 @@ pub use publication::{
     Permission, Publication, SnippetBudget, StatusEffect, Terms, Withheld, hides_from_snippets,
 };
 pub use revisit::{RevisitNumbers, Sighting, revisit_after, rhythm};
-pub use scope::{Scope, ScopeKind};
+pub use scope::{LeftOut, PathFilter, Scope, ScopeKind};
 pub use sitemaps::{
     ClaimTally, CrossSubmission, LastmodTrust, NotListed, PageChange, SitemapFault, Submission,
     may_list,

@@ -1,8 +1,6 @@
 //! Sitemaps: which entries of one count, what is wrong with its text, and how far its dates are
 //! trusted (SM-001 to SM-005).
 
-use core::fmt;
-
 use url::Url;
 
 use crate::Origin;

@@ -11,6 +11,8 @@ use std::time::Duration;
 use comity_compliance::Policy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::urls::UrlsConfig;
+
 /// The text that `comity init` writes: every key with its default, and what it does.
 pub const TEMPLATE: &str = include_str!("comity.toml");
 
@@ -34,6 +36,8 @@ pub struct Config {
     pub index: IndexConfig,
     /// Looking at pages again.
     pub recrawl: RecrawlConfig,
+    /// Which addresses.
+    pub urls: UrlsConfig,
 }
 
 /// `[crawl]`

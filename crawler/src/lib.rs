@@ -8,7 +8,8 @@
 //! - [`page`]: one streaming pass over a page.
 //! - [`sitemap`]: what sitemaps list, and which comes next.
 //! - [`index`]: the search index.
-//! - [`urls`]: URLs as people and pages write them.
+//! - [`urls`]: URLs as people and pages write them, and those without end.
+//! - [`duplicates`]: pages with the same text.
 //! - [`clock`]: the one place that reads the time.
 //! - [`config`], [`settings`]: what the operator says, and what the crawl makes of it.
 //! - [`reasons`]: the codes of what failed or was left, with what can be done.
@@ -18,6 +19,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod crawl;
+pub mod duplicates;
 pub mod index;
 pub mod net;
 pub mod page;

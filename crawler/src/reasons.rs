@@ -3,7 +3,8 @@
 
 use comity_compliance::robots::Lint;
 use comity_compliance::{
-    GroundsReason, NoFollow, RefusalReason, WaitCause, Withheld, reasons as table,
+    GroundsReason, LeftOut, NoFollow, NotListed, RefusalReason, SitemapFault, WaitCause, Withheld,
+    reasons as table,
 };
 
 table! {
@@ -132,24 +133,6 @@ impl FailureReason {
 }
 
 table! {
-    /// Why a link that was found is left, beside the scope and what the page says of its links.
-    DropReason {
-        /// It leads further from the seeds than the operator permits.
-        TooDeep = "too-deep", "operator's scope",
-            "The operator can permit more links from a seed (--depth).";
-        /// Its address is too long.
-        LongUrl = "long-url", "operator's guard",
-            "Addresses of more than 4,096 bytes are no pages that somebody wrote; the site owner can link to a shorter one.";
-        /// Its path has too many segments.
-        DeepPath = "deep-path", "operator's guard",
-            "More than 32 segments look like a path that grows with each page; the site owner can use links that begin with /.";
-        /// A segment stands in its path too often.
-        RepeatedSegment = "repeated-segment", "operator's guard",
-            "A path in which one segment stands more than three times looks as if it grew with each page; the site owner can use links that begin with /.";
-    }
-}
-
-table! {
     /// Why there is no verdict yet.
     UndecidedReason {
         /// robots.txt must be fetched before the URL can be judged.
@@ -168,13 +151,15 @@ pub fn advice(code: &str) -> Option<(&'static str, &'static str)> {
     }
     first_of!(
         FailureReason,
-        DropReason,
+        LeftOut,
         UndecidedReason,
         GroundsReason,
         RefusalReason,
         WaitCause,
         Withheld,
         NoFollow,
+        NotListed,
+        SitemapFault,
         Lint
     )
 }
@@ -184,13 +169,11 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::urls::TrapLimits;
 
     #[test]
     fn every_reason_teaches() {
         let rows = (FailureReason::ALL.iter())
             .map(|r| (r.code(), r.clause(), r.meaning(), r.advice()))
-            .chain(DropReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(
                 UndecidedReason::ALL
                     .iter()
@@ -204,12 +187,5 @@ mod tests {
         }
         assert_eq!(advice("no-such-code"), None);
         assert!(advice("robots-disallow").is_some() && advice("page-nofollow").is_some());
-    }
-
-    /// The advice names the limits that are in force.
-    #[test]
-    fn limits_in_words() {
-        let limits = TrapLimits::default();
-        assert_eq!((limits.url_bytes, limits.depth, limits.repeats), (4096, 32, 3));
     }
 }

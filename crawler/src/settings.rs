@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use comity_compliance::{
-    AdaptiveNumbers, Collector, Contact, Directives, Identity, Policy, Preset, ProductToken,
+    AdaptiveNumbers, Collector, Contact, Directives, Identity, Policy, Preset, ProductToken, Scope,
     ScopeKind, Timestamp, UntimedDate,
 };
 use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
@@ -16,7 +16,7 @@ use url::{Host, Url};
 
 use crate::config::{Config, PolitenessConfig};
 use crate::net::{CeilingNumbers, HttpConfig, Limits};
-use crate::urls;
+use crate::urls::{self, UrlSettings};
 
 /// Everything that a crawl is told before it starts.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
+    /// Which addresses it wants.
+    pub urls: UrlSettings,
 }
 
 /// How the rules of a page are read where there is a choice; the default is the stricter reading
@@ -175,7 +177,13 @@ impl Settings {
             },
             index: config.index.enabled && store.engine != EngineKind::Memory,
             store,
+            urls: UrlSettings::new(&config.urls).map_err(wrong("urls"))?,
         })
+    }
+
+    /// What belongs to the crawl.
+    pub fn scope(&self) -> Scope {
+        Scope::new(self.scope, &self.seeds).with_filter(self.urls.filter.clone(), &self.seeds)
     }
 
     /// Whether a site owner would have no way to reach whoever runs this crawl.

@@ -7,7 +7,7 @@ mod driver;
 use std::io::{BufReader, Read as _, Write as _};
 use std::ops::ControlFlow;
 
-use comity::page::{Page, ScanLimits, parse_refresh, scan};
+use comity::page::{Page, ScanLimits, header_links, parse_refresh, scan};
 use comity::sitemap::{Listed, SitemapLimits, SitemapReader, SitemapReport};
 use comity_compliance::Timestamp;
 use flate2::Compression;
@@ -77,6 +77,8 @@ const WORDS: &[&str] = &[
     "<option>",
     "<body>",
     "</html>",
+    "<img alt=\"",
+    "<source srcset=\"/a 1x,/b,",
     "<meta charset=utf-16>",
     "<meta http-equiv=refresh content=\"1;url=",
     "\0",
@@ -105,6 +107,7 @@ fn limits(chance: &mut Chance) -> ScanLimits {
     }
     ScanLimits {
         links: chance.below(4),
+        images: chance.below(4),
         url_bytes: chance.below(64),
         anchor_chars: chance.below(8),
         title_chars: chance.below(8),
@@ -129,13 +132,16 @@ fn judge(input: &[u8], chance: &mut Chance) {
         assert_eq!(link.url.fragment(), None);
     }
     assert_eq!(scan(input, content_type, &base, &limits), page);
-    let _ = parse_refresh(&String::from_utf8_lossy(input));
+    let text = String::from_utf8_lossy(input);
+    let _ = parse_refresh(&text);
+    let of_header = header_links(text.lines(), Some(&text), &base, &limits);
+    assert!(of_header.links.len() <= limits.links);
 }
 
 fn keeps_limits(page: &Page, limits: &ScanLimits) {
     // The canonical address is a link beside those that are counted.
     let canonical = usize::from(page.canonical.is_some());
-    assert!(page.links.len() <= limits.links + canonical);
+    assert!(page.links.len() <= limits.links + limits.images + canonical);
     assert!(page.text.len() <= limits.text_bytes);
     assert!(page.snippet_text.len() <= limits.snippet_bytes);
     assert!(page.robots_meta.len() <= limits.meta_tags);

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use comity::reasons::{DropReason, FailureReason, UndecidedReason};
+use comity::reasons::{FailureReason, UndecidedReason};
 use comity_compliance::robots::Lint;
 use comity_compliance::{
-    Directives, GroundsReason, NoFollow, NotListed, Publication, RefusalReason, SitemapFault, Terms,
-    WaitCause, Withheld,
+    CanonicalReason, Directives, GroundsReason, LeftOut, NoFollow, NotListed, Publication,
+    RefusalReason, SitemapFault, Terms, WaitCause, Withheld,
 };
 
 use crate::generated;
@@ -32,9 +32,10 @@ fn reasons() {
         ("Failed: why a visit brought no page", "FailureReason", rows!(FailureReason)),
         ("Withheld: why a page is not shown", "Withheld", rows!(Withheld)),
         ("Not followed: why a link is left", "NoFollow", rows!(NoFollow)),
-        ("Dropped: why a found link is not queued", "DropReason", rows!(DropReason)),
         ("Not listed: why an entry of a sitemap does not count", "NotListed", rows!(NotListed)),
         ("Sitemaps: what is wrong with the text of one", "SitemapFault", rows!(SitemapFault)),
+        ("Left out: why a found URL is not queued", "LeftOut", rows!(LeftOut)),
+        ("Canonical: why an address stands for a page", "CanonicalReason", rows!(CanonicalReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
     let mut page = format!(
@@ -74,7 +75,7 @@ fn shown_in_part() -> String {
 #[test]
 fn codes_stand_in_their_tables_only() {
     let codes = (FailureReason::ALL.iter().map(|reason| reason.code()))
-        .chain(DropReason::ALL.iter().map(|reason| reason.code()))
+        .chain(LeftOut::ALL.iter().map(|reason| reason.code()))
         .chain(UndecidedReason::ALL.iter().map(|reason| reason.code()))
         .chain(RefusalReason::ALL.iter().map(|reason| reason.code()))
         .chain(GroundsReason::ALL.iter().map(|reason| reason.code()));

@@ -12,6 +12,7 @@ mod errand;
 mod groups;
 mod lines;
 mod lint;
+mod path_pattern;
 mod pattern;
 mod record;
 mod report;
@@ -24,6 +25,7 @@ mod text;
 pub use errand::{Body, FtpReply, RobotsErrand, RobotsReply, RobotsResponse, Step};
 pub use lines::{RuleKind, cut};
 pub use lint::{Finding, Findings, Lint, Severity, lint};
+pub use path_pattern::{PathPattern, PathPatternError};
 pub use record::{
     Basis, CopyParts, FailingParts, RobotsOutcome, RobotsParts, RobotsRecord, Standing, Trouble,
 };

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Facts, Grounds, Limit, Origin, Policy, Publication, RefusalReason, Scope, Site, SitePace,
-    Timestamp, Verdict, decide,
+    Facts, Grounds, Limit, Origin, Policy, Publication, RefusalReason, Site, SitePace, Timestamp,
+    Verdict, decide,
 };
 use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl Known {
 
     /// The verdict at `now`, by the last run's settings.
     fn verdict(&self, settings: &Settings, now: Timestamp) -> Verdict {
-        let scope = Scope::new(settings.scope, &settings.seeds);
+        let scope = settings.scope();
         let fresh = SitePace::default();
         let facts = Facts {
             policy: &settings.policy,

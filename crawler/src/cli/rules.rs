@@ -189,7 +189,13 @@ impl Judged {
                 LinkKind::Hyperlink | LinkKind::Frame => judge_link(&self.directives, &link.rel),
                 // As a redirect: nofollow does not speak of it (AM-62).
                 LinkKind::Refresh => Follow::Yes,
-                LinkKind::Canonical | LinkKind::Alternate => return None,
+                LinkKind::Canonical
+                | LinkKind::Alternate
+                | LinkKind::Sequence
+                | LinkKind::Image
+                | LinkKind::Media
+                | LinkKind::Embed
+                | LinkKind::Form => return None,
             };
             Some((link, follow))
         })
@@ -270,7 +276,7 @@ impl Judged {
     fn link_json(&self, link: &Link, follow: Follow) -> Value {
         let mut told = json!({
             "url": link.url.as_str(),
-            "kind": kind(link.kind),
+            "kind": link.kind.name(),
             "rel": link.rel,
             "anchor": link.anchor,
             "follow": follow == Follow::Yes,
@@ -325,7 +331,7 @@ impl Judged {
             terminal.line("  none that leads on");
         }
         for (link, follow) in self.links() {
-            let (url, kind) = (&link.url, kind(link.kind));
+            let (url, kind) = (&link.url, link.kind.name());
             match follow {
                 Follow::Yes => terminal.line(format_args!("  follow  {url}  {kind}")),
                 Follow::No(why) => {
@@ -372,14 +378,4 @@ fn print_terms(terminal: Terminal, terms: &Terms) {
     terminal.line(format_args!("  image preview {}, video preview {video}", terms.image_preview));
     terminal.line(format_args!("  its images {} be indexed", may(terms.images)));
     terminal.line(format_args!("  a translation {} be offered", may(terms.translation)));
-}
-
-fn kind(kind: LinkKind) -> &'static str {
-    match kind {
-        LinkKind::Hyperlink => "hyperlink",
-        LinkKind::Frame => "frame",
-        LinkKind::Refresh => "refresh",
-        LinkKind::Canonical => "canonical",
-        LinkKind::Alternate => "alternate",
-    }
 }

@@ -22,7 +22,7 @@ mod visit;
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
@@ -48,7 +48,7 @@ use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
 use crate::page::ScanLimits;
 use crate::settings::Settings;
-use crate::urls::TrapLimits;
+use crate::urls::SiteBudgets;
 
 /// A crawl that cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ struct Context<S, T> {
     page_terms: Terms,
     robots_terms: Terms,
     scan_limits: ScanLimits,
-    trap_limits: TrapLimits,
+    site_budgets: Mutex<SiteBudgets>,
     /// A lease must have this much time left when a request starts.
     longest_request: Duration,
     store: S,
@@ -172,7 +172,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         // One byte more than is used: it shows that there was more.
         let robots_limits = limits.with_body_bytes(settings.policy.robots.max_bytes + 1);
         let context = Context {
-            scope: Scope::new(settings.scope, &settings.seeds),
+            scope: settings.scope(),
             page_terms: Terms { limits, ..Terms::default() },
             robots_terms: Terms {
                 limits: robots_limits,
@@ -180,7 +180,10 @@ impl<S: Store, T: Transport> Crawl<S, T> {
                 ..Terms::default()
             },
             scan_limits: ScanLimits::default(),
-            trap_limits: TrapLimits::default(),
+            site_budgets: Mutex::new(SiteBudgets::new(
+                settings.urls.traps.clone(),
+                SiteBudgets::CAPACITY_BYTES,
+            )),
             longest_request: longest_request(&limits),
             taken_over_at: resumed.then_some(now),
             ceilings: Ceilings::new(settings.ceilings),

@@ -1,13 +1,12 @@
 //! The settings of a crawl, kept in its store: running it again needs no arguments, and
 //! `comity explain` judges by them.
 
-use comity_compliance::{RefusalReason, Timestamp};
+use comity_compliance::{LeftOut, RefusalReason, Timestamp};
 use comity_storage::{MAX_META_BYTES, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::config::Config;
-use crate::reasons::DropReason;
 
 const NAME: &str = "config";
 const INDEX: &str = "index";
@@ -61,13 +60,15 @@ fn may_fall(before: &Config, after: &Config) -> Vec<String> {
     let same_rules = same_agent && before.politeness.policy == after.politeness.policy;
     let same_scope =
         before.crawl.scope == after.crawl.scope && before.crawl.seeds == after.crawl.seeds;
+    let same_scope = same_scope && before.urls == after.urls;
     let rows = [
         (before.network.allow == after.network.allow, RefusalReason::BlockedAddress.code()),
-        (same_scope, RefusalReason::OutOfScope.code()),
         (same_rules, RefusalReason::RobotsDisallow.code()),
-        (before.crawl.depth == after.crawl.depth, DropReason::TooDeep.code()),
+        (before.crawl.depth == after.crawl.depth, LeftOut::TooDeep.code()),
     ];
-    rows.iter().filter(|(same, _)| !same).map(|(_, code)| (*code).to_owned()).collect()
+    let by_address = LeftOut::ALL.iter().filter(|reason| **reason != LeftOut::TooDeep);
+    let rows = rows.into_iter().chain(by_address.map(|reason| (same_scope, reason.code())));
+    rows.filter(|(same, _)| !same).map(|(_, code)| code.to_owned()).collect()
 }
 
 /// When the index was begun. `new` says that it was begun by this run, at `now`.

@@ -257,6 +257,26 @@ async fn every_allowed_page_once_and_politely() {
     assert_polite(&web, Duration::from_secs(2));
 }
 
+/// Spellings of one page are one request; what is excluded, without end or no page is none.
+#[tokio::test(start_paused = true)]
+async fn one_request_a_page_and_no_trap() {
+    let links = "<a href=/p?utm_source=a>1</a> <a href=/p?gclid=b#c>2</a> <a href=/%70?>3</a>\
+        <a href=/p;jsessionid=d>4</a> <a href=/a.pdf>5</a> <a href=/events/2099/01>6</a>\
+        <a href=/n/1>7</a> <a href=/n/2>8</a> <a href=/n/3>9</a> <a href=/n/4>10</a>\
+        <img src=/i.png> <form action=/search></form>";
+    let web = Web::new(Clock::starting_at(T0), [("https://a.example/", html(links))]);
+    let mut config = config("https://a.example/");
+    config.urls.exclude = vec!["/*.pdf$".into()];
+    config.urls.shape_urls = 3;
+    let (end, stats) = Data::new().crawl(&web, &config).await;
+    assert_eq!(end, End::Done);
+    let mut asked: Vec<_> = web.ledger().into_iter().map(|seen| seen.url).collect();
+    asked.sort();
+    let expect = ["", "n/1", "n/2", "n/3", "p", "robots.txt"];
+    assert_eq!(asked, expect.map(|path| format!("https://a.example/{path}")));
+    assert_eq!(stats.noted, BTreeMap::from([("far-date".into(), 1)]), "of what ends by itself");
+}
+
 /// Each site's robots.txt lies on the other: both errands go on, in turn and politely.
 #[tokio::test(start_paused = true)]
 async fn two_sites_whose_robots_txt_lie_on_each_other() {

@@ -2,10 +2,11 @@
 //! when the URL is due again.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use comity_compliance::{
-    Answer, Collector, Directive, Directives, Follow, Publication, RefusalReason, StatusEffect,
-    Timestamp, Withheld, judge_link, retry_at,
+    Answer, Collector, Directive, Directives, Follow, LeftOut, Publication, RefusalReason,
+    StatusEffect, Timestamp, Withheld, judge_link, retry_at,
 };
 use comity_storage::{
     DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store, Via, Visit,
@@ -19,7 +20,7 @@ use super::revisit::HIDES_TEXT;
 use super::{Context, publish, reply};
 use crate::net::{Completeness, FetchError, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
-use crate::reasons::{DropReason, FailureReason};
+use crate::reasons::FailureReason;
 use crate::urls;
 
 /// A visit that taught nothing but its outcome.
@@ -315,14 +316,20 @@ impl<S: Store, T: Transport> Context<S, T> {
         let mut places: HashMap<Url, usize> = HashMap::new();
         let depth = page.depth.saturating_add(1);
         for link in &scanned.links {
-            let url = urls::normalise(&link.url);
+            let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
             let (via, follow) = match link.kind {
                 LinkKind::Hyperlink | LinkKind::Frame => {
                     (Via::Link, judge_link(directives, &link.rel))
                 }
                 // A redirect is no hyperlink: nofollow does not stop it (AM-62).
                 LinkKind::Refresh => (Via::Refresh, Follow::Yes),
-                LinkKind::Canonical | LinkKind::Alternate => continue,
+                LinkKind::Canonical
+                | LinkKind::Alternate
+                | LinkKind::Sequence
+                | LinkKind::Image
+                | LinkKind::Media
+                | LinkKind::Embed
+                | LinkKind::Form => continue,
             };
             let place = places.get(&url).copied();
             // One link that may be followed is enough, whatever the others say.
@@ -341,7 +348,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             }
             let plan = match plan {
                 Ok(plan) => plan,
-                Err(_) if !self.scope.contains(&url) => continue,
+                Err(reason) if !self.is_noted(&url, reason) => continue,
                 Err(reason) => Plan::Note { reason: reason.into() },
             };
             match place {
@@ -357,17 +364,24 @@ impl<S: Store, T: Transport> Context<S, T> {
         found
     }
 
+    /// Whether a URL that is not queued is remembered all the same.
+    fn is_noted(&self, url: &Url, reason: &str) -> bool {
+        let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
+        !is_budget && self.scope.contains(url)
+    }
+
     /// Whether a found URL goes into the queue, or the reason why not.
     fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
-        if !self.scope.contains(url) {
-            return Err(RefusalReason::OutOfScope.code());
-        }
+        self.scope.judge(url).map_err(LeftOut::code)?;
         if self.settings.depth.is_some_and(|deepest| depth > deepest) {
-            return Err(DropReason::TooDeep.code());
+            return Err(LeftOut::TooDeep.code());
         }
-        if let Some(trap) = urls::looks_like_trap(url, &self.trap_limits) {
+        let limits = &self.settings.urls.traps;
+        if let Some(trap) = urls::looks_like_trap(url, limits, self.clock.now()) {
             return Err(trap.code());
         }
+        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        budgets.admit(url).map_err(LeftOut::code)?;
         let priority = u8::try_from(depth).unwrap_or(u8::MAX);
         Ok(Plan::Queue { due: None, priority })
     }

@@ -10,12 +10,15 @@
 //! fallback text of frames. Attributes such as `hidden` are not evaluated.
 
 mod charset;
+mod header_links;
+mod links;
 mod markup;
 mod media;
 mod names;
 mod pass;
 mod refresh;
 mod resolve;
+mod srcset;
 mod text;
 mod tree;
 
@@ -24,14 +27,17 @@ mod tests;
 
 use url::Url;
 
+pub use header_links::{HeaderLinks, header_links};
 pub use media::PageKind;
 pub use refresh::{Refresh, parse_refresh};
 
 /// What one scan may keep and use. Each limit that was reached shows in the [`Page`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScanLimits {
-    /// Links kept of one page.
+    /// Links kept of one page, images apart.
     pub links: usize,
+    /// Images kept of one page.
+    pub images: usize,
     /// Longest link address, in bytes, before and after it is resolved.
     pub url_bytes: usize,
     /// Characters of link text kept with a link.
@@ -56,6 +62,7 @@ impl Default for ScanLimits {
     fn default() -> Self {
         Self {
             links: 10_000,
+            images: 2_000,
             url_bytes: 4_096,
             anchor_chars: 200,
             title_chars: 500,
@@ -104,6 +111,8 @@ pub struct Page {
 pub struct Dropped {
     /// Links beyond [`ScanLimits::links`].
     pub links: u32,
+    /// Images beyond [`ScanLimits::images`].
+    pub images: u32,
     /// Links longer than [`ScanLimits::url_bytes`].
     pub long_links: u32,
     /// Meta tags beyond [`ScanLimits::meta_tags`], or cut at [`ScanLimits::meta_content_bytes`].
@@ -135,9 +144,11 @@ pub struct Link {
     pub url: Url,
     /// Its `rel` attribute, as written; empty if there is none.
     pub rel: String,
+    /// The language that it says its target has, as written; empty if it says none (LK-006).
+    pub hreflang: String,
     /// What kind of element it is.
     pub kind: LinkKind,
-    /// The text that it stands on.
+    /// The text that it stands on; of an image the text in its place.
     pub anchor: String,
 }
 
@@ -152,8 +163,36 @@ pub enum LinkKind {
     Refresh,
     /// The page's canonical address.
     Canonical,
-    /// `link` with `alternate`, `next` or `prev`.
+    /// `link` with `alternate`: the page in another language or form.
     Alternate,
+    /// `link` with `next` or `prev`: the page's neighbours.
+    Sequence,
+    /// `img`, `picture`, an input that is an image, a video's poster: what an image search is for.
+    Image,
+    /// `video`, `audio`, their sources and tracks.
+    Media,
+    /// `embed` or `object`.
+    Embed,
+    /// A form that is sent by GET. Nothing says what to fill in, so nobody follows it.
+    Form,
+}
+
+impl LinkKind {
+    /// The name used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hyperlink => "hyperlink",
+            Self::Frame => "frame",
+            Self::Refresh => "refresh",
+            Self::Canonical => "canonical",
+            Self::Alternate => "alternate",
+            Self::Sequence => "sequence",
+            Self::Image => "image",
+            Self::Media => "media",
+            Self::Embed => "embed",
+            Self::Form => "form",
+        }
+    }
 }
 
 /// Reads a page: HTML and XHTML for all that a [`Page`] holds, plain text for its text, anything

@@ -47,14 +47,14 @@ macro_rules! names {
 
 names! {
     A "a" ADDRESS "address" APPLET "applet" AREA "area"
-    ARTICLE "article" ASIDE "aside" B "b" BASE "base" BASEFONT "basefont" BGSOUND "bgsound"
+    ARTICLE "article" ASIDE "aside" AUDIO "audio" B "b" BASE "base" BASEFONT "basefont" BGSOUND "bgsound"
     BIG "big" BLOCKQUOTE "blockquote" BODY "body" BR "br" BUTTON "button" CAPTION "caption"
     CENTER "center" CODE "code" COL "col" COLGROUP "colgroup" DD "dd"
     DETAILS "details" DIALOG "dialog" DIR "dir" DIV "div" DL "dl" DT "dt" EM "em" EMBED "embed"
     FIELDSET "fieldset" FIGCAPTION "figcaption" FIGURE "figure" FONT "font" FOOTER "footer"
     FORM "form" FRAME "frame" FRAMESET "frameset" H1 "h1" H2 "h2"
     H3 "h3" H4 "h4" H5 "h5" H6 "h6" HEAD "head" HEADER "header" HGROUP "hgroup" HR "hr"
-    HTML "html" I "i" IFRAME "iframe" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
+    HTML "html" I "i" IFRAME "iframe" IMAGE "image" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
     MARQUEE "marquee" MATH "math" MENU "menu" META "meta"
     NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" OBJECT "object" OL "ol"
     OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre"
@@ -62,7 +62,7 @@ names! {
     SCRIPT "script" SEARCH "search" SECTION "section" SELECT "select" SMALL "small" SOURCE "source" SPAN "span"
     STRIKE "strike" STRONG "strong" STYLE "style" SUB "sub" SUMMARY "summary" SUP "sup" SVG "svg" TABLE "table" TBODY "tbody"
     TD "td" TEMPLATE "template" TEXTAREA "textarea" TFOOT "tfoot" TH "th" THEAD "thead"
-    TITLE "title" TR "tr" TRACK "track" TT "tt" U "u" UL "ul" VAR "var" WBR "wbr" XMP "xmp"
+    TITLE "title" TR "tr" TRACK "track" TT "tt" U "u" UL "ul" VAR "var" VIDEO "video" WBR "wbr" XMP "xmp"
 }
 
 macro_rules! foreign_names {
@@ -73,7 +73,7 @@ macro_rules! foreign_names {
 
 foreign_names! {
     ANNOTATION_XML "annotation-xml" DESC "desc" FOREIGN_OBJECT "foreignobject" MI "mi" MN "mn"
-    MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
+    MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_IMAGE "image" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.

@@ -8,16 +8,15 @@ use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
+use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{
     attribute, has_standards_mode, holds_html, mask_names, may_be_for_robots, skip_attributes,
 };
-use super::names::{
-    A, AREA, BASE, FONT, FRAME, HTML, IFRAME, LINK, META, Name, SCRIPT, SVG_A, TITLE,
-};
+use super::names::{A, BASE, FONT, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
 use super::resolve::{Resolver, only};
 use super::text::{Text, one_line};
 use super::tree::{OpenElements, StartTag};
-use super::{Dropped, Link, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
+use super::{Dropped, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
 
 /// What the tokeniser takes at once: it panics where it may not.
 const PREALLOCATED: usize = 1024;
@@ -87,14 +86,6 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
-/// A link as the page has it; a later `base` can still change where it leads.
-struct RawLink {
-    href: String,
-    rel: String,
-    kind: LinkKind,
-    anchor: String,
-}
-
 struct Pass<'p> {
     html: &'p str,
     limits: &'p ScanLimits,
@@ -115,7 +106,7 @@ struct Pass<'p> {
     refresh: Option<(u32, String)>,
     structured_data: Vec<String>,
     structured_bytes: usize,
-    links: Vec<RawLink>,
+    links: Links,
     /// Which link the text belongs to, and that text so far.
     anchor: Option<(usize, Text)>,
     text: Text,
@@ -143,7 +134,7 @@ impl<'p> Pass<'p> {
             refresh: None,
             structured_data: Vec::new(),
             structured_bytes: 0,
-            links: Vec::new(),
+            links: Links::default(),
             anchor: None,
             text: Text::with_limit(limits.text_bytes),
             snippet_text: Text::with_limit(limits.snippet_bytes),
@@ -220,16 +211,10 @@ impl<'p> Pass<'p> {
             }
             A | SVG_A => {
                 self.end_anchor();
-                if self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
+                if let Some(link) = self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
-                    self.anchor = Some((self.links.len() - 1, text));
+                    self.anchor = Some((link, text));
                 }
-            }
-            AREA => {
-                self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink);
-            }
-            FRAME | IFRAME => {
-                self.link(attribute(tag, "src"), tag, LinkKind::Frame);
             }
             LINK => self.link_element(tag),
             BASE if self.base.is_none() => self.base = attribute(tag, "href"),
@@ -239,7 +224,11 @@ impl<'p> Pass<'p> {
                     .map(|language| one_line(&language, LANGUAGE_CHARS))
                     .filter(|language| !language.is_empty());
             }
-            _ => {}
+            _ => {
+                for (kind, address) in resources(tag, name) {
+                    self.link(Some(address), tag, kind);
+                }
+            }
         }
     }
 
@@ -284,13 +273,11 @@ impl<'p> Pass<'p> {
     }
 
     fn link_element(&mut self, tag: &Element<'_, '_>) {
-        let Some(rel) = attribute(tag, "rel") else {
+        let kind = attribute(tag, "rel").and_then(|rel| kind_of_link_element(&rel));
+        let Some(kind) = kind else {
             return;
         };
-        let has = |wanted: &str| {
-            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(wanted))
-        };
-        if has("canonical") {
+        if kind == LinkKind::Canonical {
             let is_qualified =
                 ["hreflang", "lang", "media", "type"].iter().any(|name| tag.has_attribute(name));
             let counts = self.in_head && !self.tree.in_noscript() && !is_qualified;
@@ -300,32 +287,19 @@ impl<'p> Pass<'p> {
             {
                 self.canonicals.push(href);
             }
-        } else if !has("stylesheet") && (has("alternate") || has("next") || has("prev")) {
-            self.link(attribute(tag, "href"), tag, LinkKind::Alternate);
+        } else {
+            self.link(attribute(tag, "href"), tag, kind);
         }
     }
 
-    /// Keeps a link; says whether it did.
-    fn link(&mut self, href: Option<String>, tag: &Element<'_, '_>, kind: LinkKind) -> bool {
-        // A fragment alone leads nowhere else (LK-003).
-        let Some(href) = href.filter(|href| !href.trim_ascii_start().starts_with('#')) else {
-            return false;
-        };
-        if href.len() > self.limits.url_bytes {
-            self.dropped.long_links += 1;
-            return false;
-        }
-        if self.links.len() >= self.limits.links {
-            self.dropped.links += 1;
-            return false;
-        }
-        self.links.push(RawLink {
-            href,
-            rel: attribute(tag, "rel").unwrap_or_default(),
-            kind,
-            anchor: String::new(),
-        });
-        true
+    /// Keeps a link; says which it is.
+    fn link(
+        &mut self,
+        href: Option<String>,
+        tag: &Element<'_, '_>,
+        kind: LinkKind,
+    ) -> Option<usize> {
+        self.links.keep(href?, tag, kind, self.limits, &mut self.dropped)
     }
 
     fn text(&mut self, chunk: &TextChunk<'_>) {
@@ -410,10 +384,8 @@ impl<'p> Pass<'p> {
     }
 
     fn end_anchor(&mut self) {
-        if let Some((link, text)) = self.anchor.take()
-            && let Some(link) = self.links.get_mut(link)
-        {
-            link.anchor = one_line(&text.into_string(), self.limits.anchor_chars);
+        if let Some((link, text)) = self.anchor.take() {
+            self.links.anchor(link, one_line(&text.into_string(), self.limits.anchor_chars));
         }
     }
 
@@ -429,24 +401,8 @@ impl<'p> Pass<'p> {
             let url = resolver.resolve(&address)?;
             Some(Refresh { delay_s, url })
         });
-        for link in self.links {
-            let Some(url) = resolver.resolve(&link.href) else {
-                continue;
-            };
-            if url.as_str().len() > limit {
-                self.dropped.long_links += 1;
-                continue;
-            }
-            page.links.push(Link { url, rel: link.rel, kind: link.kind, anchor: link.anchor });
-        }
-        if let Some(canonical) = &page.canonical {
-            page.links.push(Link {
-                url: canonical.clone(),
-                rel: String::from("canonical"),
-                kind: LinkKind::Canonical,
-                anchor: String::new(),
-            });
-        }
+        page.links = self.links.resolved(&resolver, limit, &mut self.dropped);
+        page.links.extend(page.canonical.clone().map(links::canonical));
         self.dropped.text = self.text.is_cut();
         page.title = self.title;
         page.language = self.language;

@@ -3,8 +3,10 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use comity_compliance::{CrossSubmission, NotListed, Submission, may_list};
+use comity_compliance::{CrossSubmission, GroundsReason, LeftOut, NotListed, Submission, may_list};
 use url::Url;
+
+use crate::reasons::FailureReason;
 
 /// How far indexes are followed.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -71,11 +73,11 @@ impl NotPlanned {
     /// The name used in logs; never changed.
     pub const fn code(self) -> &'static str {
         match self {
-            Self::RobotsTxt => "robots-file",
+            Self::RobotsTxt => GroundsReason::RobotsFile.code(),
             Self::Seen => "seen",
-            Self::TooDeep => "too-deep",
+            Self::TooDeep => LeftOut::TooDeep.code(),
             Self::TooMany => "too-many",
-            Self::TooManyRedirects => "too-many-redirects",
+            Self::TooManyRedirects => FailureReason::TooManyRedirects.code(),
             Self::NotListed(reason) => reason.code(),
         }
     }

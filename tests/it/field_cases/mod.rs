@@ -3,10 +3,12 @@
 //! A case passes, or it stands in [`DIFFERENCES`]. One that is listed and passes fails, and so does
 //! one that is listed and did not run: the list is the whole truth.
 
+mod links;
 mod pages;
 mod robots_fetch;
 mod robots_text;
 mod sitemap;
+mod urls;
 
 use std::collections::BTreeMap;
 
@@ -22,11 +24,13 @@ const NOW: Timestamp = Timestamp::from_secs(1_796_040_000);
 /// How many cases the corpus has in each area.
 const AREAS: &[(&str, usize)] = &[
     ("dates", 11),
+    ("links", 15),
     ("meta", 16),
     ("robots-fetch", 19),
     ("robots-parse", 55),
     ("sitemap", 19),
     ("snippet", 9),
+    ("url", 11),
     ("xrobots", 14),
 ];
 
@@ -36,6 +40,7 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("RP-073", "AM-32", "an allow for index.html opens its directory under google only"),
     ("RF-003", "AM-3", "what a redirect brought is never kept for the host it came from"),
     ("RF-018", "AM-11", "after a 503 the next try is five minutes later; Retry-After is a minimum"),
+    ("UR-002", "open", "the final dot of a host goes, from the address as from its key"),
     ("ME-006", "RM-005", "a tag named robot addresses nobody"),
     ("XR-019", "XR-007", "the draft's syntax is off, and stands in another header"),
 ];
@@ -207,6 +212,8 @@ fn judge(case: &Case) -> Differences {
         "robots-parse" => robots_text::judge,
         "robots-fetch" => robots_fetch::judge,
         "sitemap" => sitemap::judge,
+        "links" => links::judge,
+        "url" => urls::judge,
         "meta" | "xrobots" | "snippet" | "dates" => pages::judge,
         area => panic!("{}: no such area: {area}", case.id),
     };

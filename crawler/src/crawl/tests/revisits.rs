@@ -59,8 +59,8 @@ async fn an_unchanged_page_is_asked_for_more_and_more_seldom() {
     assert_polite(&web, Duration::from_secs(2));
 }
 
-/// A page that turned leaves the index when it is looked at again, and comes back (RM-021, HT-003,
-/// HT-004, AM-56). One line, one case: what it answers then, whether it is found after that.
+/// A page that turned leaves the index when it is looked at again, and comes back (RM-021, RL-005,
+/// HT-003, HT-004, AM-56). One line, one case: what it answers then, whether it is found after that.
 #[tokio::test(start_paused = true)]
 async fn a_page_that_turned() {
     let page = |meta: &str| format!("<meta name=robots content='{meta}'>plums and pears");

@@ -8,6 +8,7 @@ use super::*;
 fn limits_hold_and_show() {
     let limits = ScanLimits {
         links: 2,
+        images: 1,
         url_bytes: 60,
         text_bytes: 10,
         snippet_bytes: 5,
@@ -17,12 +18,14 @@ fn limits_hold_and_show() {
     };
     let html = format!(
         "<meta name=robots content=noindex><meta name=robots content=x>éé éé éé éé \
-         <a href=/{}></a><a href=1></a><a href=2></a><a href=3></a><a href=4>",
+         <a href=/{}></a><a href=1></a><a href=2></a><a href=3></a><a href=4>\
+         <img src=5><img src=6 srcset='7 2x'>",
         "x".repeat(100)
     );
     let page = scan(html.as_bytes(), Some("text/html"), &page_url(), &limits);
     let expect = Dropped {
         links: 2,
+        images: 2,
         long_links: 1,
         meta_tags: 2,
         structured_data: 0,
