@@ -51,9 +51,17 @@ pub struct NetSettings {
     pub allow: Vec<IpNet>,
     /// A PEM file with certificate authorities that are trusted beside the public ones.
     pub extra_ca: Option<PathBuf>,
+    /// How long an idle connection is kept.
+    pub idle_for: Duration,
     /// What bounds the fetch of a page.
     pub limits: Limits,
 }
+
+/// An idle connection is kept this much longer than the interval after which its site may be
+/// asked again.
+const IDLE_BEYOND_INTERVAL: Duration = Duration::from_secs(10);
+/// And never longer than this: few servers wait so long themselves.
+const LONGEST_IDLE: Duration = Duration::from_secs(30);
 
 impl NetSettings {
     /// How requests are made for `identity`.
@@ -61,6 +69,7 @@ impl NetSettings {
         HttpConfig {
             allowed_networks: self.allow.clone(),
             extra_ca: self.extra_ca.clone(),
+            idle_for: self.idle_for,
             ..HttpConfig::new(&identity.user_agent())
         }
     }
@@ -188,6 +197,12 @@ fn net(config: &Config) -> Result<NetSettings, SettingsError> {
     Ok(NetSettings {
         allow,
         extra_ca: network.ca_file.clone(),
+        idle_for: config
+            .politeness
+            .interval
+            .0
+            .saturating_add(IDLE_BEYOND_INTERVAL)
+            .min(LONGEST_IDLE),
         limits: Limits {
             connect: network.connect_timeout.0,
             first_byte: network.first_byte_timeout.0,

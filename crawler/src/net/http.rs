@@ -25,6 +25,7 @@ use url::{Host, Url};
 use super::body::{BodyLimits, Coding, Collected, collect};
 use super::dns::{GuardedNames, NoAddress};
 use super::error::chain;
+use super::kept::{Held, OpenConnections};
 use super::setup::Clients;
 use super::{
     Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Reply, SetupError, Terms,
@@ -47,6 +48,7 @@ pub struct HttpTransport(Arc<Inner>);
 
 struct Inner {
     clients: Clients,
+    open: OpenConnections,
     names: GuardedNames,
     user_agent: HeaderValue,
     header_bytes: usize,
@@ -89,9 +91,11 @@ impl HttpTransport {
     pub fn new(config: HttpConfig, clock: Clock) -> Result<Self, SetupError> {
         let user_agent = config.user_agent_header()?;
         let names = config.guarded_names();
-        let clients = config.clients(&names)?;
+        let open = OpenConnections::keeping(config.idle_in_all);
+        let clients = config.clients(&names, &open)?;
         Ok(Self(Arc::new(Inner {
             clients,
+            open,
             names,
             user_agent,
             header_bytes: config.head_bytes(),
@@ -166,11 +170,12 @@ impl HttpTransport {
     ) -> Result<Reply, FetchErrorKind> {
         self.admit_literal(url)?;
         let request = self.request(url, terms)?;
-        let (response, first_byte) = self.head(request, url, terms, versions, start).await?;
+        let (response, first_byte, held) = self.head(request, url, terms, versions, start).await?;
         let head_at = self.0.clock.now();
         let address = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
         let (head, body) = response.into_parts();
         let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
+        held.answered();
         Ok(Reply {
             url: url.clone(),
             status: head.status,
@@ -202,7 +207,7 @@ impl HttpTransport {
         Ok(request)
     }
 
-    /// The response head, and how long it took from the open connection on.
+    /// The response head, how long it took from the open connection on, and the connection.
     async fn head(
         &self,
         mut request: Request<Empty<Bytes>>,
@@ -210,13 +215,14 @@ impl HttpTransport {
         terms: &Terms,
         versions: Versions,
         start: Instant,
-    ) -> Result<(Response<Incoming>, Duration), FetchErrorKind> {
+    ) -> Result<(Response<Incoming>, Duration, Held), FetchErrorKind> {
         let limits = &terms.limits;
         let whole = deadline_of(start, limits.whole);
         let late = |limit: FetchErrorKind, deadline| {
             if deadline < whole { limit } else { FetchErrorKind::Timeout(limits.whole) }
         };
         let mut connection = capture_connection(&mut request);
+        let held = self.0.open.hold(connection.clone());
         let mut response = pin!(match versions {
             Versions::Any => self.0.clients.any_version.request(request),
             Versions::Http1 => self.0.clients.http1_only.request(request),
@@ -248,7 +254,7 @@ impl HttpTransport {
         })?;
         self.note_answer(ends_of(&connection));
         self.admit_head(response.headers())?;
-        Ok((response, connected.elapsed()))
+        Ok((response, connected.elapsed(), held))
     }
 
     fn note_answer(&self, ends: Option<Ends>) {

@@ -10,11 +10,14 @@ mod body;
 mod ceiling;
 mod dns;
 mod error;
+mod freshness;
 mod guard;
 mod http;
+mod kept;
 mod setup;
 mod tls;
 mod transport;
+mod wall;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +26,7 @@ pub use self::body::CodingFault;
 pub use self::ceiling::{CeilingNumbers, Ceilings};
 pub use self::dns::{DnsError, DnsErrorKind, Names};
 pub use self::error::{FetchError, FetchErrorKind};
+pub use self::freshness::fresh_until;
 pub use self::guard::{AddressClass, Blocked, Guard};
 pub use self::http::HttpTransport;
 pub use self::setup::{HttpConfig, SetupError};
@@ -30,3 +34,4 @@ pub use self::tls::{CaError, TlsFault, TlsProblem};
 pub use self::transport::{
     Accept, Completeness, Limits, PartialCause, Reply, Terms, Transport, Validators,
 };
+pub use self::wall::Wall;

@@ -1,7 +1,9 @@
 //! The transport against real sockets on loopback.
 
 mod coding;
+mod conditional;
 mod hostile;
+mod kept;
 mod reach;
 mod secure;
 mod server;
