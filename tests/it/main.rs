@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bad_input;
+mod bombs;
 mod command;
 mod coverage;
 mod demo;
 mod field_cases;
 mod floor_plan;
 mod generated;
+mod name_server;
+mod peer;
 mod reasons;
 mod resume;
 mod robots;
