@@ -10,6 +10,7 @@ mod demo;
 mod field_cases;
 mod floor_plan;
 mod generated;
+mod hostile;
 mod name_server;
 mod peer;
 mod reasons;

@@ -50,9 +50,7 @@ impl Said {
 impl NameServer {
     /// Answers what `answer` says of a name, whether IPv6 is asked for, and how often this name
     /// was asked for in this family before.
-    pub(crate) fn start(
-        answer: impl Fn(&str, bool, usize) -> Said + Send + 'static,
-    ) -> Self {
+    pub(crate) fn start(answer: impl Fn(&str, bool, usize) -> Said + Send + 'static) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(HashMap::new()));

@@ -181,7 +181,11 @@ impl Case {
 }
 
 fn corpus() -> Vec<Case> {
-    generated::read("conformance/corpus/field-cases.jsonl").lines().map(case).filter(|case| !wire::is_elsewhere(case)).collect()
+    generated::read("conformance/corpus/field-cases.jsonl")
+        .lines()
+        .map(case)
+        .filter(|case| !wire::is_elsewhere(case))
+        .collect()
 }
 
 fn case(line: &str) -> Case {

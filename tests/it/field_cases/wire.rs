@@ -109,11 +109,7 @@ fn short() -> Limits {
 }
 
 /// Fetches the robots.txt of an origin: the one request whose grounds need no other before.
-async fn fetch(
-    transport: &HttpTransport,
-    url: &str,
-    limits: Limits,
-) -> Result<Reply, FetchError> {
+async fn fetch(transport: &HttpTransport, url: &str, limits: Limits) -> Result<Reply, FetchError> {
     let origin = Origin::of(&Url::parse(url).unwrap()).unwrap();
     let (_, grounds) = RobotsErrand::start(&origin, super::NOW);
     let terms = Terms { limits, ..Terms::default() };

@@ -152,10 +152,7 @@ pub(super) async fn no_name_or_no_server() -> Answers {
             "gone.example.net",
             in_words("few or no retries, negative answer cached", &["dns-not-found"], kind),
         ),
-        (
-            "flaky.example.net",
-            in_words("retried with back-off, then crawled", &["whole"], last),
-        ),
+        ("flaky.example.net", in_words("retried with back-off, then crawled", &["whole"], last)),
     ])
 }
 

@@ -20,7 +20,10 @@ fn one_host() -> Names {
 }
 
 /// Fetches what a server says.
-async fn ask(saying: Saying, limits: Limits) -> (Peer, Result<comity::net::Reply, comity::net::FetchError>) {
+async fn ask(
+    saying: Saying,
+    limits: Limits,
+) -> (Peer, Result<comity::net::Reply, comity::net::FetchError>) {
     let peer = Peer::start("127.0.2.1", saying).await;
     let url = format!("http://example.com:{}/", peer.port);
     let fetched = fetch(&transport(one_host()), &url, limits).await;
@@ -29,9 +32,10 @@ async fn ask(saying: Saying, limits: Limits) -> (Peer, Result<comity::net::Reply
 
 /// The response head of a case, with its header lines.
 fn head(response: &Value) -> String {
-    let lines = response["headers"].as_array().unwrap().iter().map(|line| {
-        format!("{}: {}\r\n", line[0].as_str().unwrap(), line[1].as_str().unwrap())
-    });
+    let lines =
+        response["headers"].as_array().unwrap().iter().map(|line| {
+            format!("{}: {}\r\n", line[0].as_str().unwrap(), line[1].as_str().unwrap())
+        });
     format!("HTTP/1.1 200 OK\r\n{}\r\n", lines.collect::<String>())
 }
 
