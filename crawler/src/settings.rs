@@ -11,8 +11,8 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::Config;
-use crate::net::{CeilingNumbers, HttpConfig, Limits};
+use crate::config::{Config, NetworkConfig};
+use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
 use crate::urls;
 
 /// Everything that a crawl is told before it starts.
@@ -51,6 +51,8 @@ pub struct NetSettings {
     pub allow: Vec<IpNet>,
     /// A PEM file with certificate authorities that are trusted beside the public ones.
     pub extra_ca: Option<PathBuf>,
+    /// Which requests go through a proxy.
+    pub proxies: Proxies,
     /// How long an idle connection is kept.
     pub idle_for: Duration,
     /// What bounds the fetch of a page.
@@ -69,6 +71,7 @@ impl NetSettings {
         HttpConfig {
             allowed_networks: self.allow.clone(),
             extra_ca: self.extra_ca.clone(),
+            proxies: self.proxies.clone(),
             idle_for: self.idle_for,
             ..HttpConfig::new(&identity.user_agent())
         }
@@ -197,6 +200,7 @@ fn net(config: &Config) -> Result<NetSettings, SettingsError> {
     Ok(NetSettings {
         allow,
         extra_ca: network.ca_file.clone(),
+        proxies: proxies(network)?,
         idle_for: config
             .politeness
             .interval
@@ -211,6 +215,19 @@ fn net(config: &Config) -> Result<NetSettings, SettingsError> {
             ..Limits::default()
         },
     })
+}
+
+/// The settings' proxy, or else the environment's.
+fn proxies(network: &NetworkConfig) -> Result<Proxies, SettingsError> {
+    match network.proxy.as_deref() {
+        Some("direct") => Ok(Proxies::none()),
+        Some(proxy) => {
+            let proxy = Proxy::parse(proxy).map_err(wrong("network.proxy"))?;
+            Ok(Proxies::all(proxy, &network.no_proxy.join(",")))
+        }
+        None => Proxies::from_variables(|name| std::env::var(name).ok())
+            .map_err(wrong("the environment's http_proxy, https_proxy or all_proxy")),
+    }
 }
 
 /// A network such as `10.0.0.0/8`, or one address.

@@ -85,7 +85,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         }
         // A site that answered is not in trouble, but what it sent may be of no use: for the URL
         // that is as no answer.
-        let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
+        // Nor does a proxy that is out of order mend at once.
+        let of_no_use = answer == Answer::Served || matches!(error.kind, FetchErrorKind::Proxy(_));
+        let for_url = if of_no_use { Answer::Unanswered } else { answer };
         self.failed(page, code, detail, for_url, now)
     }
 

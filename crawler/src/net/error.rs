@@ -7,7 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 use url::Url;
 
-use super::{Blocked, CodingFault, DnsError, TlsFault};
+use super::{Blocked, CodingFault, DnsError, ProxyFault, TlsFault};
 
 /// A fetch that brought no usable response.
 #[derive(Debug, Error)]
@@ -35,6 +35,12 @@ pub enum FetchErrorKind {
     /// No connection within the limit.
     #[error("no connection within {} s; the host may be down or filter packets", .0.as_secs_f32())]
     ConnectTimeout(Duration),
+    /// The proxy brought no connection: nothing is known of the site.
+    #[error("no way through the proxy")]
+    Proxy(#[source] ProxyFault),
+    /// The proxy works, and could not reach the host.
+    #[error("the host was not reached")]
+    BeyondProxy(#[source] ProxyFault),
     /// The connection was refused or failed.
     #[error("the connection failed")]
     Connect(#[source] io::Error),
@@ -112,6 +118,8 @@ impl FetchErrorKind {
             Self::Dns(error) => error.kind.code(),
             Self::BlockedAddress(_) => "blocked-address",
             Self::ConnectTimeout(_) => "connect-timeout",
+            Self::Proxy(_) => "proxy",
+            Self::BeyondProxy(_) => "beyond-proxy",
             Self::Connect(_) => "connect",
             Self::Tls(fault) => fault.problem.code(),
             Self::FirstByteTimeout(_) => "first-byte-timeout",

@@ -13,7 +13,7 @@ use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    USER_AGENT,
+    PROXY_AUTHORIZATION, USER_AGENT,
 };
 use hyper::http::Extensions;
 use hyper::{Request, Response, StatusCode, Uri, Version};
@@ -21,6 +21,7 @@ use hyper_util::client::legacy::Error as ClientError;
 use hyper_util::client::legacy::connect::{CaptureConnection, HttpInfo, capture_connection};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::body::{BodyLimits, Coding, Collected, collect};
 use super::dns::{GuardedNames, NoAddress};
@@ -28,8 +29,8 @@ use super::error::chain;
 use super::kept::{Held, OpenConnections};
 use super::setup::Clients;
 use super::{
-    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Reply, SetupError, Terms,
-    TlsFault, TlsProblem, Transport,
+    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Proxies, ProxyFault, Reply,
+    SetupError, Terms, TlsFault, TlsProblem, Transport,
 };
 use crate::clock::Clock;
 
@@ -50,6 +51,7 @@ struct Inner {
     clients: Clients,
     open: OpenConnections,
     names: GuardedNames,
+    proxies: Proxies,
     user_agent: HeaderValue,
     header_bytes: usize,
     header_lines: usize,
@@ -97,6 +99,7 @@ impl HttpTransport {
             clients,
             open,
             names,
+            proxies: config.proxies.clone(),
             user_agent,
             header_bytes: config.head_bytes(),
             header_lines: config.header_lines,
@@ -111,6 +114,7 @@ impl HttpTransport {
         match url.host() {
             Some(Host::Ipv4(ip)) => Ok(ip.into()),
             Some(Host::Ipv6(ip)) => Ok(ip.into()),
+            Some(Host::Domain(host)) if self.0.proxies.for_url(url).is_some() => Ok(stand_in(host)),
             Some(Host::Domain(host)) => {
                 let addresses = self.0.names.resolve(host).await.map_err(no_address)?;
                 addresses.first().copied().ok_or_else(|| unsupported(url))
@@ -172,7 +176,12 @@ impl HttpTransport {
         let request = self.request(url, terms)?;
         let (response, first_byte, held) = self.head(request, url, terms, versions, start).await?;
         let head_at = self.0.clock.now();
+        let proxied = self.0.proxies.for_url(url).is_some();
+        if proxied && response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(FetchErrorKind::Proxy(ProxyFault::Login));
+        }
         let address = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
+        let address = address.filter(|_| !proxied);
         let (head, body) = response.into_parts();
         let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
         held.answered();
@@ -198,6 +207,9 @@ impl HttpTransport {
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(terms.accept.header()));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
+        if let Some(login) = self.0.proxies.authorization_for(url) {
+            headers.insert(PROXY_AUTHORIZATION, login);
+        }
         if let Some(etag) = &terms.validators.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
         }
@@ -301,6 +313,9 @@ impl HttpTransport {
             if let Some(reason) = cause.downcast_ref::<NoAddress>() {
                 return no_address(reason.clone());
             }
+            if let Some(fault) = cause.downcast_ref::<ProxyFault>() {
+                return fault.to_owned_kind();
+            }
             if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
                 let host = url.host_str().unwrap_or_default().to_owned();
                 return FetchErrorKind::Tls(TlsFault { host, problem: TlsProblem::of(tls) });
@@ -389,6 +404,13 @@ fn target(url: &Url) -> Result<Uri, FetchErrorKind> {
         .map_err(|_| unsupported(url))
 }
 
+/// What counts as a host's address where only a proxy knows it: each host has one of its own.
+fn stand_in(host: &str) -> IpAddr {
+    // A unique local address (RFC 4193), which is never connected to.
+    let hash = u128::from(xxh3_64(host.as_bytes()));
+    IpAddr::from((0xfd00_u128 << 112 | hash).to_be_bytes())
+}
+
 fn is_misdirected(reply: &Reply) -> bool {
     reply.status == StatusCode::MISDIRECTED_REQUEST && reply.version == Version::HTTP_2
 }
@@ -409,7 +431,7 @@ fn no_address(reason: NoAddress) -> FetchErrorKind {
 }
 
 /// The error as a value of its own: hyper only lends it.
-fn copy_of(error: &io::Error) -> io::Error {
+pub(super) fn copy_of(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),

@@ -14,6 +14,7 @@ mod freshness;
 mod guard;
 mod http;
 mod kept;
+mod proxy;
 mod setup;
 mod tls;
 mod transport;
@@ -29,6 +30,7 @@ pub use self::error::{FetchError, FetchErrorKind};
 pub use self::freshness::fresh_until;
 pub use self::guard::{AddressClass, Blocked, Guard};
 pub use self::http::HttpTransport;
+pub use self::proxy::{Proxies, Proxy, ProxyError, ProxyFault};
 pub use self::setup::{HttpConfig, SetupError};
 pub use self::tls::{CaError, TlsFault, TlsProblem};
 pub use self::transport::{

@@ -17,8 +17,9 @@ use thiserror::Error;
 
 use super::dns::GuardedNames;
 use super::kept::{Counting, OpenConnections};
+use super::proxy::Dialer;
 use super::tls::client_config;
-use super::{CaError, Guard, Names};
+use super::{CaError, Guard, Names, Proxies};
 
 /// Unread bytes that an HTTP/2 server may send ahead for one response.
 const STREAM_WINDOW: u32 = 256 * 1024;
@@ -40,6 +41,8 @@ pub struct HttpConfig {
     pub extra_ca: Option<PathBuf>,
     /// Host names to addresses.
     pub names: Names,
+    /// Which requests go through a proxy.
+    pub proxies: Proxies,
     /// Bytes of a response head; at least 8192.
     pub header_bytes: usize,
     /// Lines of a response head.
@@ -60,6 +63,7 @@ impl HttpConfig {
             allowed_networks: Vec::new(),
             extra_ca: None,
             names: Names::system(),
+            proxies: Proxies::none(),
             header_bytes: 64 * 1024,
             header_lines: 256,
             idle_per_origin: 1,
@@ -92,7 +96,9 @@ impl HttpConfig {
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(TCP_TIMEOUT));
-        let tcp = Counting { connector: tcp, open: open.clone() };
+        let (proxies, names) = (self.proxies.clone(), self.names.clone());
+        let dialer = Dialer { direct: tcp, proxies, names };
+        let tcp = Counting { connector: dialer, open: open.clone() };
         let secured = || {
             let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
             builder.https_or_http().enable_http1()
@@ -134,7 +140,7 @@ pub(super) struct Clients {
 
 pub(super) type HttpClient = Client<Connector, Empty<Bytes>>;
 
-type Connector = HttpsConnector<Counting<HttpConnector<GuardedNames>>>;
+type Connector = HttpsConnector<Counting<Dialer>>;
 
 /// A transport that cannot be set up.
 #[derive(Debug, Error)]

@@ -4,6 +4,7 @@ mod coding;
 mod conditional;
 mod hostile;
 mod kept;
+mod proxy;
 mod reach;
 mod secure;
 mod server;
