@@ -13,6 +13,7 @@ mod generated;
 mod hostile;
 mod name_server;
 mod peer;
+mod proxy;
 mod reasons;
 mod resume;
 mod robots;

@@ -50,6 +50,7 @@ pub(super) fn no_answer(error: &FetchError) -> Answer {
         | FetchErrorKind::Closed
         | FetchErrorKind::Interrupted(_)
         | FetchErrorKind::HeadTooLarge { .. }
-        | FetchErrorKind::Protocol(_) => Answer::Unanswered,
+        | FetchErrorKind::Protocol(_)
+        | FetchErrorKind::Ftp { .. } => Answer::Unanswered,
     }
 }

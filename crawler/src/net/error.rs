@@ -78,6 +78,14 @@ pub enum FetchErrorKind {
     /// What came is not HTTP.
     #[error("the answer is not valid HTTP")]
     Protocol(#[source] Box<dyn StdError + Send + Sync>),
+    /// An FTP server refused, other than by 550, which is as a 404 (AM-20).
+    #[error("the FTP server refused with code {code}: {words}")]
+    Ftp {
+        /// The reply's code (RFC 959 section 4.2).
+        code: u32,
+        /// What it said.
+        words: String,
+    },
     /// The body's content coding is unknown or its data is corrupt.
     #[error("the body could not be decoded")]
     Coding(#[source] CodingFault),
@@ -130,6 +138,7 @@ impl FetchErrorKind {
             Self::Interrupted(_) => "interrupted",
             Self::HeadTooLarge { .. } => "head-too-large",
             Self::Protocol(_) => "protocol",
+            Self::Ftp { .. } => "ftp-refused",
             Self::Coding(_) => "coding",
             Self::Expansion { .. } => "expansion",
         }

@@ -110,15 +110,21 @@ impl HttpTransport {
     }
 
     async fn find_address(&self, url: &Url) -> Result<IpAddr, FetchErrorKind> {
+        if let Some(Host::Domain(host)) = url.host()
+            && self.0.proxies.for_url(url).is_some()
+        {
+            return Ok(stand_in(host));
+        }
+        self.find_addresses(url).await?.first().copied().ok_or_else(|| unsupported(url))
+    }
+
+    /// Those that may be connected to.
+    async fn find_addresses(&self, url: &Url) -> Result<Vec<IpAddr>, FetchErrorKind> {
         self.admit_literal(url)?;
         match url.host() {
-            Some(Host::Ipv4(ip)) => Ok(ip.into()),
-            Some(Host::Ipv6(ip)) => Ok(ip.into()),
-            Some(Host::Domain(host)) if self.0.proxies.for_url(url).is_some() => Ok(stand_in(host)),
-            Some(Host::Domain(host)) => {
-                let addresses = self.0.names.resolve(host).await.map_err(no_address)?;
-                addresses.first().copied().ok_or_else(|| unsupported(url))
-            }
+            Some(Host::Ipv4(ip)) => Ok(vec![ip.into()]),
+            Some(Host::Ipv6(ip)) => Ok(vec![ip.into()]),
+            Some(Host::Domain(host)) => self.0.names.resolve(host).await.map_err(no_address),
             None => Err(unsupported(url)),
         }
     }
@@ -139,6 +145,11 @@ impl HttpTransport {
     /// reply: a robots.txt would otherwise count as absent.
     pub(super) async fn get(&self, url: &Url, terms: &Terms) -> Result<Reply, FetchError> {
         let start = Instant::now();
+        #[cfg(feature = "ftp")]
+        if url.scheme() == "ftp" {
+            let reply = self.exchange_ftp(url, &terms.limits, start).await;
+            return reply.map_err(|kind| failed(url, kind));
+        }
         let host = url.host_str().unwrap_or_default();
         let versions = self.versions_for(host);
         let reply = match self.exchange(url, terms, versions, start).await {
@@ -149,6 +160,23 @@ impl HttpTransport {
             reply => reply,
         };
         reply.map_err(|kind| failed(url, kind))
+    }
+
+    #[cfg(feature = "ftp")]
+    async fn exchange_ftp(
+        &self,
+        url: &Url,
+        limits: &super::Limits,
+        start: Instant,
+    ) -> Result<Reply, FetchErrorKind> {
+        // No proxy is spoken to for FTP, and what goes past it may not be meant to.
+        if self.0.proxies != Proxies::none() {
+            return Err(unsupported(url));
+        }
+        let who = self.0.user_agent.to_str().unwrap_or("anonymous");
+        let asking = super::ftp::Asking { url, limits, start, who, clock: self.0.clock };
+        let addresses = async { self.find_addresses(url).await };
+        super::ftp::get(asking, addresses).await
     }
 
     fn versions_for(&self, host: &str) -> Versions {
@@ -381,7 +409,7 @@ fn ends_of(connection: &CaptureConnection) -> Option<Ends> {
     Some((info.local_addr(), info.remote_addr()))
 }
 
-fn deadline_of(start: Instant, limit: Duration) -> Instant {
+pub(super) fn deadline_of(start: Instant, limit: Duration) -> Instant {
     start + limit.min(FAR)
 }
 
@@ -415,7 +443,7 @@ fn is_misdirected(reply: &Reply) -> bool {
     reply.status == StatusCode::MISDIRECTED_REQUEST && reply.version == Version::HTTP_2
 }
 
-fn unsupported(url: &Url) -> FetchErrorKind {
+pub(super) fn unsupported(url: &Url) -> FetchErrorKind {
     FetchErrorKind::UnsupportedUrl(url.as_str().chars().take(200).collect())
 }
 

@@ -11,6 +11,8 @@ mod ceiling;
 mod dns;
 mod error;
 mod freshness;
+#[cfg(feature = "ftp")]
+mod ftp;
 mod guard;
 mod http;
 mod kept;

@@ -128,6 +128,7 @@ async fn what_may_not_be_reached_is_not() {
         ("https://[fe80::1]/".into(), "blocked-address"),
         ("http://nobody.invalid/".into(), "dns-not-found"),
         ("https://unknown.example/".into(), "dns-not-found"),
+        #[cfg(not(feature = "ftp"))]
         ("ftp://site.example/".into(), "unsupported-url"),
         ("data:,x".into(), "unsupported-url"),
     ] {
