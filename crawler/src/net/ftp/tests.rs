@@ -113,7 +113,7 @@ async fn replies() {
         (said(&[("EPSV", "229 passive (|||99999|)")]), "protocol"),
         (said(&[("end", "426 broken off")]), "200 hello Partial(Cut)"),
         (said(&[("end", "")]), "200 hello Partial(Cut)"),
-        (said(&[("PASS", "")]), "first-byte-timeout"),
+        (said(&[("PASS", "")]), "protocol"),
     ] {
         let (address, _) = serve(manner).await;
         let told = match get(&format!("ftp://{address}/a")).await {
