@@ -112,6 +112,10 @@ pub struct NetworkConfig {
     pub allow: Vec<String>,
     /// A file with further certificate authorities, PEM.
     pub ca_file: Option<PathBuf>,
+    /// A proxy for all requests, or `direct`; absent: what the environment says.
+    pub proxy: Option<String>,
+    /// Hosts that are asked without that proxy.
+    pub no_proxy: Vec<String>,
     /// Time to connect.
     pub connect_timeout: Span,
     /// Time to the first byte of an answer.
@@ -204,6 +208,8 @@ impl Default for NetworkConfig {
         Self {
             allow: vec![],
             ca_file: None,
+            proxy: None,
+            no_proxy: vec![],
             connect_timeout: Span::secs(10),
             first_byte_timeout: Span::secs(30),
             request_timeout: Span::secs(60),

@@ -109,6 +109,15 @@ table! {
         /// A status that answers none of our requests.
         OddStatus = "odd-status", "HT-001, HT-008",
             "The server answers with a status that was not asked for, such as 304, or that does not exist; the site owner can correct it.";
+        /// The proxy is out of order, or asks for a name and a password.
+        Proxy = "proxy", "operator's proxy",
+            "The proxy could not be used; the operator can correct --proxy, or wait until the proxy is back. No site is to blame.";
+        /// The proxy could not reach the site.
+        BeyondProxy = "beyond-proxy", "HT-005",
+            "The proxy says that the site cannot be reached; it is asked again later.";
+        /// The FTP server refused.
+        FtpRefused = "ftp-refused", "RT-004, AM-20",
+            "The FTP server refused the request; its owner can permit anonymous reading.";
         /// A redirect that leads to no http or https URL.
         BadRedirect = "bad-redirect", "HT-002, HT-012",
             "The site owner can name an http or https URL in the Location header.";

@@ -14,8 +14,8 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, PolitenessConfig};
-use crate::net::{CeilingNumbers, HttpConfig, Limits};
+use crate::config::{Config, NetworkConfig, PolitenessConfig};
+use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
 use crate::urls::{self, UrlSettings};
 
 /// Everything that a crawl is told before it starts.
@@ -108,9 +108,19 @@ pub struct NetSettings {
     pub allow: Vec<IpNet>,
     /// A PEM file with certificate authorities that are trusted beside the public ones.
     pub extra_ca: Option<PathBuf>,
+    /// Which requests go through a proxy.
+    pub proxies: Proxies,
+    /// How long an idle connection is kept.
+    pub idle_for: Duration,
     /// What bounds the fetch of a page.
     pub limits: Limits,
 }
+
+/// An idle connection is kept this much longer than the interval after which its site may be
+/// asked again.
+const IDLE_BEYOND_INTERVAL: Duration = Duration::from_secs(10);
+/// And never longer than this: few servers wait so long themselves.
+const LONGEST_IDLE: Duration = Duration::from_secs(30);
 
 impl NetSettings {
     /// How requests are made for `identity`.
@@ -118,6 +128,8 @@ impl NetSettings {
         HttpConfig {
             allowed_networks: self.allow.clone(),
             extra_ca: self.extra_ca.clone(),
+            proxies: self.proxies.clone(),
+            idle_for: self.idle_for,
             ..HttpConfig::new(&identity.user_agent())
         }
     }
@@ -290,6 +302,13 @@ fn net(config: &Config) -> Result<NetSettings, SettingsError> {
     Ok(NetSettings {
         allow,
         extra_ca: network.ca_file.clone(),
+        proxies: proxies(network)?,
+        idle_for: config
+            .politeness
+            .interval
+            .0
+            .saturating_add(IDLE_BEYOND_INTERVAL)
+            .min(LONGEST_IDLE),
         limits: Limits {
             connect: network.connect_timeout.0,
             first_byte: network.first_byte_timeout.0,
@@ -298,6 +317,19 @@ fn net(config: &Config) -> Result<NetSettings, SettingsError> {
             ..Limits::default()
         },
     })
+}
+
+/// The settings' proxy, or else the environment's.
+fn proxies(network: &NetworkConfig) -> Result<Proxies, SettingsError> {
+    match network.proxy.as_deref() {
+        Some("direct") => Ok(Proxies::none()),
+        Some(proxy) => {
+            let proxy = Proxy::parse(proxy).map_err(wrong("network.proxy"))?;
+            Ok(Proxies::all(proxy, &network.no_proxy.join(",")))
+        }
+        None => Proxies::from_variables(|name| std::env::var(name).ok())
+            .map_err(wrong("the environment's http_proxy, https_proxy or all_proxy")),
+    }
 }
 
 /// A network such as `10.0.0.0/8`, or one address.

@@ -3,12 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bad_input;
+mod bombs;
 mod command;
 mod coverage;
 mod demo;
 mod field_cases;
 mod floor_plan;
 mod generated;
+mod hostile;
+mod name_server;
+mod peer;
+mod proxy;
 mod reasons;
 mod resume;
 mod robots;

@@ -148,6 +148,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
 
+    /// A proxy for all requests: http:// or socks5://, or "direct" for none [default: what http_proxy, https_proxy and all_proxy say]
+    #[arg(long, value_name = "URL")]
+    pub(crate) proxy: Option<String>,
+
     /// Do not index pages
     #[arg(long)]
     pub(crate) no_index: bool,

@@ -104,6 +104,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     config.crawl.depth = args.depth.or(config.crawl.depth);
     config.identity.contact = args.contact.clone().or(config.identity.contact.take());
     config.network.ca_file = args.ca_file.clone().or(config.network.ca_file.take());
+    config.network.proxy = args.proxy.clone().or(config.network.proxy.take());
     config.network.allow.extend(args.allow_network.iter().cloned());
     config.network.allow.dedup();
     config.index.enabled &= !args.no_index;

@@ -32,13 +32,17 @@ pub(super) fn answer(fetched: &Result<Reply, FetchError>, now: Timestamp) -> Ans
 /// What a fetch without a usable response means for politeness.
 pub(super) fn no_answer(error: &FetchError) -> Answer {
     match &error.kind {
-        FetchErrorKind::Stale | FetchErrorKind::Misdirected => Answer::Unheard,
+        // The site had no part in a failure of the proxy.
+        FetchErrorKind::Stale | FetchErrorKind::Misdirected | FetchErrorKind::Proxy(_) => {
+            Answer::Unheard
+        }
         // It did answer; what it sent cannot be read.
         FetchErrorKind::Coding(_) | FetchErrorKind::Expansion { .. } => Answer::Served,
         FetchErrorKind::UnsupportedUrl(_)
         | FetchErrorKind::Dns(_)
         | FetchErrorKind::BlockedAddress(_)
         | FetchErrorKind::ConnectTimeout(_)
+        | FetchErrorKind::BeyondProxy(_)
         | FetchErrorKind::Connect(_)
         | FetchErrorKind::Tls(_)
         | FetchErrorKind::FirstByteTimeout(_)
@@ -46,6 +50,7 @@ pub(super) fn no_answer(error: &FetchError) -> Answer {
         | FetchErrorKind::Closed
         | FetchErrorKind::Interrupted(_)
         | FetchErrorKind::HeadTooLarge { .. }
-        | FetchErrorKind::Protocol(_) => Answer::Unanswered,
+        | FetchErrorKind::Protocol(_)
+        | FetchErrorKind::Ftp { .. } => Answer::Unanswered,
     }
 }

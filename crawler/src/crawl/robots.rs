@@ -75,6 +75,9 @@ impl Shelf {
     }
 }
 
+/// After a failure of the proxy, a robots.txt is asked for again.
+const PROXY_PAUSE: Duration = Duration::from_secs(60);
+
 /// An errand that was broken off before it brought anything: nothing is known that was not
 /// before. It may set out again at the instant.
 struct BrokenOff(Timestamp);
@@ -126,6 +129,11 @@ impl<S: Store, T: Transport> Context<S, T> {
             let now = self.clock.now();
             let step = match &fetched {
                 Ok(reply) => with_response(reply, now, |reply| errand.reply(reply, policy, now)),
+                // Nothing was learnt of the site: its record stays as it is.
+                Err(error) if matches!(error.kind, FetchErrorKind::Proxy(_)) => {
+                    tracing::warn!("{}", error.in_words());
+                    return Ok(Err(BrokenOff(now.after(PROXY_PAUSE))));
+                }
                 Err(error) => errand.reply(without_response(error), policy, now),
             };
             (errand, grounds) = match step {

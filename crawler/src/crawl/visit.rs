@@ -18,7 +18,7 @@ use super::reply::header_text;
 use super::report::Event;
 use super::revisit::HIDES_TEXT;
 use super::{Context, publish, reply};
-use crate::net::{Completeness, FetchError, Reply, Transport};
+use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{LinkKind, Page, PageKind, scan};
 use crate::reasons::FailureReason;
 use crate::urls;
@@ -91,7 +91,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         };
         // A site that answered is not in trouble, but what it sent may be of no use: for the URL
         // that is as no answer.
-        let for_url = if answer == Answer::Served { Answer::Unanswered } else { answer };
+        // Nor does a proxy that is out of order mend at once.
+        let of_no_use = answer == Answer::Served || matches!(error.kind, FetchErrorKind::Proxy(_));
+        let for_url = if of_no_use { Answer::Unanswered } else { answer };
         self.failed(page, reason, detail, for_url, now)
     }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hickory_resolver::config::{LookupIpStrategy, ResolverConfig, ResolverOpts};
+use hickory_resolver::config::{
+    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts,
+};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError as Answer, NetError};
 use hickory_resolver::proto::op::ResponseCode;
@@ -84,7 +86,7 @@ pub struct Names {
 /// Where names come from that the operator did not fix.
 #[derive(Clone)]
 enum Source {
-    /// The hosts file, then DNS.
+    /// The hosts file, then the system's name servers or those that were named.
     System(TokioResolver),
     /// The hosts file only, because the system names no server: the reason.
     HostsFile(TokioResolver, String),
@@ -104,6 +106,22 @@ impl Names {
                 Err(error) => Source::Broken(error.to_string()),
             },
             Err(error) => Source::without_servers(error.to_string()),
+        };
+        Self { fixed: HashMap::new(), source }
+    }
+
+    /// The hosts file, then these name servers instead of the system's, over UDP and TCP.
+    pub fn of_servers(servers: &[SocketAddr]) -> Self {
+        let server = |at: &SocketAddr| {
+            let (mut udp, mut tcp) = (ConnectionConfig::udp(), ConnectionConfig::tcp());
+            (udp.port, tcp.port) = (at.port(), at.port());
+            NameServerConfig::new(at.ip(), true, vec![udp, tcp])
+        };
+        let servers = servers.iter().map(server).collect();
+        let config = ResolverConfig::from_parts(None, Vec::new(), servers);
+        let source = match resolver(config, ResolverOpts::default()) {
+            Ok(resolver) => Source::System(resolver),
+            Err(error) => Source::Broken(error.to_string()),
         };
         Self { fixed: HashMap::new(), source }
     }
@@ -270,7 +288,6 @@ impl tower_service::Service<wire::Name> for GuardedNames {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use hickory_resolver::config::{ConnectionConfig, NameServerConfig};
     use tokio::net::UdpSocket;
 
     use super::*;

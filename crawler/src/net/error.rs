@@ -8,7 +8,7 @@ use comity_compliance::RefusalReason;
 use thiserror::Error;
 use url::Url;
 
-use super::{Blocked, CodingFault, DnsError, TlsFault};
+use super::{Blocked, CodingFault, DnsError, ProxyFault, TlsFault};
 use crate::reasons::FailureReason;
 
 /// A fetch that brought no usable response.
@@ -37,6 +37,12 @@ pub enum FetchErrorKind {
     /// No connection within the limit.
     #[error("no connection within {} s; the host may be down or filter packets", .0.as_secs_f32())]
     ConnectTimeout(Duration),
+    /// The proxy brought no connection: nothing is known of the site.
+    #[error("no way through the proxy")]
+    Proxy(#[source] ProxyFault),
+    /// The proxy works, and could not reach the host.
+    #[error("the host was not reached")]
+    BeyondProxy(#[source] ProxyFault),
     /// The connection was refused or failed.
     #[error("the connection failed")]
     Connect(#[source] io::Error),
@@ -74,6 +80,14 @@ pub enum FetchErrorKind {
     /// What came is not HTTP.
     #[error("the answer is not valid HTTP")]
     Protocol(#[source] Box<dyn StdError + Send + Sync>),
+    /// An FTP server refused, other than by 550, which is as a 404 (AM-20).
+    #[error("the FTP server refused with code {code}: {words}")]
+    Ftp {
+        /// The reply's code (RFC 959 section 4.2).
+        code: u32,
+        /// What it said.
+        words: String,
+    },
     /// The body's content coding is unknown or its data is corrupt.
     #[error("the body could not be decoded")]
     Coding(#[source] CodingFault),
@@ -115,6 +129,8 @@ impl FetchErrorKind {
             Self::UnsupportedUrl(_) => FailureReason::UnsupportedUrl,
             Self::Dns(error) => error.kind.reason(),
             Self::ConnectTimeout(_) => FailureReason::ConnectTimeout,
+            Self::Proxy(_) => FailureReason::Proxy,
+            Self::BeyondProxy(_) => FailureReason::BeyondProxy,
             Self::Connect(_) => FailureReason::Connect,
             Self::Tls(fault) => fault.problem.reason(),
             Self::FirstByteTimeout(_) => FailureReason::FirstByteTimeout,
@@ -125,6 +141,7 @@ impl FetchErrorKind {
             Self::Interrupted(_) => FailureReason::Interrupted,
             Self::HeadTooLarge { .. } => FailureReason::HeadTooLarge,
             Self::Protocol(_) => FailureReason::Protocol,
+            Self::Ftp { .. } => FailureReason::FtpRefused,
             Self::Coding(_) => FailureReason::Coding,
             Self::Expansion { .. } => FailureReason::Expansion,
         })

@@ -13,7 +13,7 @@ use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    USER_AGENT,
+    PROXY_AUTHORIZATION, USER_AGENT,
 };
 use hyper::http::Extensions;
 use hyper::{Request, Response, StatusCode, Uri, Version};
@@ -21,14 +21,16 @@ use hyper_util::client::legacy::Error as ClientError;
 use hyper_util::client::legacy::connect::{CaptureConnection, HttpInfo, capture_connection};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::body::{BodyLimits, Coding, Collected, collect};
 use super::dns::{GuardedNames, NoAddress};
 use super::error::chain;
+use super::kept::{Held, OpenConnections};
 use super::setup::Clients;
 use super::{
-    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Reply, SetupError, Terms,
-    TlsFault, TlsProblem, Transport,
+    Completeness, FetchError, FetchErrorKind, HttpConfig, PartialCause, Proxies, ProxyFault, Reply,
+    SetupError, Terms, TlsFault, TlsProblem, Transport,
 };
 use crate::clock::Clock;
 
@@ -47,7 +49,9 @@ pub struct HttpTransport(Arc<Inner>);
 
 struct Inner {
     clients: Clients,
+    open: OpenConnections,
     names: GuardedNames,
+    proxies: Proxies,
     user_agent: HeaderValue,
     header_bytes: usize,
     header_lines: usize,
@@ -89,10 +93,13 @@ impl HttpTransport {
     pub fn new(config: HttpConfig, clock: Clock) -> Result<Self, SetupError> {
         let user_agent = config.user_agent_header()?;
         let names = config.guarded_names();
-        let clients = config.clients(&names)?;
+        let open = OpenConnections::keeping(config.idle_in_all);
+        let clients = config.clients(&names, &open)?;
         Ok(Self(Arc::new(Inner {
             clients,
+            open,
             names,
+            proxies: config.proxies.clone(),
             user_agent,
             header_bytes: config.head_bytes(),
             header_lines: config.header_lines,
@@ -103,14 +110,21 @@ impl HttpTransport {
     }
 
     async fn find_address(&self, url: &Url) -> Result<IpAddr, FetchErrorKind> {
+        if let Some(Host::Domain(host)) = url.host()
+            && self.0.proxies.for_url(url).is_some()
+        {
+            return Ok(stand_in(host));
+        }
+        self.find_addresses(url).await?.first().copied().ok_or_else(|| unsupported(url))
+    }
+
+    /// Those that may be connected to.
+    async fn find_addresses(&self, url: &Url) -> Result<Vec<IpAddr>, FetchErrorKind> {
         self.admit_literal(url)?;
         match url.host() {
-            Some(Host::Ipv4(ip)) => Ok(ip.into()),
-            Some(Host::Ipv6(ip)) => Ok(ip.into()),
-            Some(Host::Domain(host)) => {
-                let addresses = self.0.names.resolve(host).await.map_err(no_address)?;
-                addresses.first().copied().ok_or_else(|| unsupported(url))
-            }
+            Some(Host::Ipv4(ip)) => Ok(vec![ip.into()]),
+            Some(Host::Ipv6(ip)) => Ok(vec![ip.into()]),
+            Some(Host::Domain(host)) => self.0.names.resolve(host).await.map_err(no_address),
             None => Err(unsupported(url)),
         }
     }
@@ -131,6 +145,11 @@ impl HttpTransport {
     /// reply: a robots.txt would otherwise count as absent.
     pub(super) async fn get(&self, url: &Url, terms: &Terms) -> Result<Reply, FetchError> {
         let start = Instant::now();
+        #[cfg(feature = "ftp")]
+        if url.scheme() == "ftp" {
+            let reply = self.exchange_ftp(url, &terms.limits, start).await;
+            return reply.map_err(|kind| failed(url, kind));
+        }
         let host = url.host_str().unwrap_or_default();
         let versions = self.versions_for(host);
         let reply = match self.exchange(url, terms, versions, start).await {
@@ -141,6 +160,23 @@ impl HttpTransport {
             reply => reply,
         };
         reply.map_err(|kind| failed(url, kind))
+    }
+
+    #[cfg(feature = "ftp")]
+    async fn exchange_ftp(
+        &self,
+        url: &Url,
+        limits: &super::Limits,
+        start: Instant,
+    ) -> Result<Reply, FetchErrorKind> {
+        // No proxy is spoken to for FTP, and what goes past it may not be meant to.
+        if self.0.proxies != Proxies::none() {
+            return Err(unsupported(url));
+        }
+        let who = self.0.user_agent.to_str().unwrap_or("anonymous");
+        let asking = super::ftp::Asking { url, limits, start, who, clock: self.0.clock };
+        let addresses = async { self.find_addresses(url).await };
+        super::ftp::get(asking, addresses).await
     }
 
     fn versions_for(&self, host: &str) -> Versions {
@@ -166,11 +202,17 @@ impl HttpTransport {
     ) -> Result<Reply, FetchErrorKind> {
         self.admit_literal(url)?;
         let request = self.request(url, terms)?;
-        let (response, first_byte) = self.head(request, url, terms, versions, start).await?;
+        let (response, first_byte, held) = self.head(request, url, terms, versions, start).await?;
         let head_at = self.0.clock.now();
+        let proxied = self.0.proxies.for_url(url).is_some();
+        if proxied && response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(FetchErrorKind::Proxy(ProxyFault::Login));
+        }
         let address = response.extensions().get::<HttpInfo>().map(HttpInfo::remote_addr);
+        let address = address.filter(|_| !proxied);
         let (head, body) = response.into_parts();
         let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
+        held.answered();
         Ok(Reply {
             url: url.clone(),
             status: head.status,
@@ -193,6 +235,9 @@ impl HttpTransport {
         headers.insert(USER_AGENT, self.0.user_agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(terms.accept.header()));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, deflate, br, zstd"));
+        if let Some(login) = self.0.proxies.authorization_for(url) {
+            headers.insert(PROXY_AUTHORIZATION, login);
+        }
         if let Some(etag) = &terms.validators.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
         }
@@ -202,7 +247,7 @@ impl HttpTransport {
         Ok(request)
     }
 
-    /// The response head, and how long it took from the open connection on.
+    /// The response head, how long it took from the open connection on, and the connection.
     async fn head(
         &self,
         mut request: Request<Empty<Bytes>>,
@@ -210,13 +255,14 @@ impl HttpTransport {
         terms: &Terms,
         versions: Versions,
         start: Instant,
-    ) -> Result<(Response<Incoming>, Duration), FetchErrorKind> {
+    ) -> Result<(Response<Incoming>, Duration, Held), FetchErrorKind> {
         let limits = &terms.limits;
         let whole = deadline_of(start, limits.whole);
         let late = |limit: FetchErrorKind, deadline| {
             if deadline < whole { limit } else { FetchErrorKind::Timeout(limits.whole) }
         };
         let mut connection = capture_connection(&mut request);
+        let held = self.0.open.hold(connection.clone());
         let mut response = pin!(match versions {
             Versions::Any => self.0.clients.any_version.request(request),
             Versions::Http1 => self.0.clients.http1_only.request(request),
@@ -248,7 +294,7 @@ impl HttpTransport {
         })?;
         self.note_answer(ends_of(&connection));
         self.admit_head(response.headers())?;
-        Ok((response, connected.elapsed()))
+        Ok((response, connected.elapsed(), held))
     }
 
     fn note_answer(&self, ends: Option<Ends>) {
@@ -294,6 +340,9 @@ impl HttpTransport {
         for cause in chain(&error) {
             if let Some(reason) = cause.downcast_ref::<NoAddress>() {
                 return no_address(reason.clone());
+            }
+            if let Some(fault) = cause.downcast_ref::<ProxyFault>() {
+                return fault.to_owned_kind();
             }
             if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
                 let host = url.host_str().unwrap_or_default().to_owned();
@@ -360,7 +409,7 @@ fn ends_of(connection: &CaptureConnection) -> Option<Ends> {
     Some((info.local_addr(), info.remote_addr()))
 }
 
-fn deadline_of(start: Instant, limit: Duration) -> Instant {
+pub(super) fn deadline_of(start: Instant, limit: Duration) -> Instant {
     start + limit.min(FAR)
 }
 
@@ -383,11 +432,18 @@ fn target(url: &Url) -> Result<Uri, FetchErrorKind> {
         .map_err(|_| unsupported(url))
 }
 
+/// What counts as a host's address where only a proxy knows it: each host has one of its own.
+fn stand_in(host: &str) -> IpAddr {
+    // A unique local address (RFC 4193), which is never connected to.
+    let hash = u128::from(xxh3_64(host.as_bytes()));
+    IpAddr::from((0xfd00_u128 << 112 | hash).to_be_bytes())
+}
+
 fn is_misdirected(reply: &Reply) -> bool {
     reply.status == StatusCode::MISDIRECTED_REQUEST && reply.version == Version::HTTP_2
 }
 
-fn unsupported(url: &Url) -> FetchErrorKind {
+pub(super) fn unsupported(url: &Url) -> FetchErrorKind {
     FetchErrorKind::UnsupportedUrl(url.as_str().chars().take(200).collect())
 }
 
@@ -403,7 +459,7 @@ fn no_address(reason: NoAddress) -> FetchErrorKind {
 }
 
 /// The error as a value of its own: hyper only lends it.
-fn copy_of(error: &io::Error) -> io::Error {
+pub(super) fn copy_of(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),

@@ -128,9 +128,9 @@ pub struct Reply {
     pub body: Bytes,
     /// Whether `body` is all that there is.
     pub completeness: Completeness,
-    /// The protocol's version.
+    /// The protocol's version. What came by FTP has HTTP/0.9: a body without a head.
     pub version: Version,
-    /// Who answered; `None` only where there is no socket (a simulated web).
+    /// Who answered; `None` where that is not known: behind a proxy, in a simulated web.
     pub address: Option<SocketAddr>,
     /// From the open connection to the response head.
     pub first_byte: Duration,

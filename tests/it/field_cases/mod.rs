@@ -3,12 +3,14 @@
 //! A case passes, or it stands in [`DIFFERENCES`]. One that is listed and passes fails, and so does
 //! one that is listed and did not run: the list is the whole truth.
 
+mod charset;
 mod links;
 mod pages;
 mod robots_fetch;
 mod robots_text;
 mod sitemap;
 mod urls;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -23,13 +25,16 @@ const NOW: Timestamp = Timestamp::from_secs(1_796_040_000);
 
 /// How many cases the corpus has in each area.
 const AREAS: &[(&str, usize)] = &[
+    ("charset", 8),
     ("dates", 11),
+    ("hostile", 12),
     ("links", 15),
     ("meta", 16),
     ("robots-fetch", 19),
     ("robots-parse", 55),
     ("sitemap", 19),
     ("snippet", 9),
+    ("tls/dns", 8),
     ("url", 11),
     ("xrobots", 14),
 ];
@@ -49,9 +54,10 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
 const NOT_ASKED: &[(&str, &str)] = &[
     ("crawl", "how often an expired page is asked for again is not decided by the engine"),
     ("index_as_self", "a canonical address is a hint to the index"),
-    ("max_memory_mb", "memory is bounded by named limits, which have tests of their own"),
+    ("max_memory_mb", "tests/it/hostile.rs measures whole processes"),
     ("max_ms", "speed is measured by the benchmarks"),
     ("panic", "a panic fails the test by itself"),
+    ("time_s_max", "a request that outlasts its limits fails the test by itself"),
     ("report", "what the file looks like is for a lint to say"),
     ("sitemaps_open", "either is right"),
     ("urls_maybe", "either is right"),
@@ -188,7 +194,11 @@ impl Case {
 }
 
 fn corpus() -> Vec<Case> {
-    generated::read("conformance/corpus/field-cases.jsonl").lines().map(case).collect()
+    generated::read("conformance/corpus/field-cases.jsonl")
+        .lines()
+        .map(case)
+        .filter(|case| !wire::is_elsewhere(case))
+        .collect()
 }
 
 fn case(line: &str) -> Case {
@@ -214,6 +224,8 @@ fn judge(case: &Case) -> Differences {
         "sitemap" => sitemap::judge,
         "links" => links::judge,
         "url" => urls::judge,
+        "charset" => charset::judge,
+        "tls/dns" | "hostile" => wire::judge,
         "meta" | "xrobots" | "snippet" | "dates" => pages::judge,
         area => panic!("{}: no such area: {area}", case.id),
     };

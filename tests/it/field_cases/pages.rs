@@ -35,7 +35,7 @@ fn read_page(response: &Value) -> Page {
     scan(html.as_bytes(), Some(kind), &url, &ScanLimits::default())
 }
 
-fn read_rules(case: &Case, response: &Value, page: &Page) -> Directives {
+pub(super) fn read_rules(case: &Case, response: &Value, page: &Page) -> Directives {
     let identity = case.identity();
     let mut collector = Directives::for_identity(&identity, NOW);
     for line in header_lines(&response["headers"], "x-robots-tag") {
@@ -55,7 +55,7 @@ fn forbidden(case: &Case) -> bool {
     verdict.access == comity_compliance::robots::Access::Disallow
 }
 
-fn flags(directives: &Directives) -> Answers {
+pub(super) fn flags(directives: &Directives) -> Answers {
     let flags = [
         ("noindex", directives.noindex()),
         ("prefer_noindex", directives.noindex()),

@@ -1,7 +1,10 @@
 //! The transport against real sockets on loopback.
 
 mod coding;
+mod conditional;
 mod hostile;
+mod kept;
+mod proxy;
 mod reach;
 mod secure;
 mod server;

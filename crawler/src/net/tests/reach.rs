@@ -56,6 +56,7 @@ async fn limits_may_be_as_long_as_they_like() {
     assert_eq!(get(&server.url(), &terms).await.unwrap().body, "ok");
 }
 
+/// HT-013: a cookie is neither kept nor sent, and a redirect is for the crawl to judge.
 #[tokio::test]
 async fn redirects_and_cookies_are_left_to_others() {
     let moved =
@@ -128,6 +129,7 @@ async fn what_may_not_be_reached_is_not() {
         ("https://[fe80::1]/".into(), "blocked-address"),
         ("http://nobody.invalid/".into(), "dns-not-found"),
         ("https://unknown.example/".into(), "dns-not-found"),
+        #[cfg(not(feature = "ftp"))]
         ("ftp://site.example/".into(), "unsupported-url"),
         ("data:,x".into(), "unsupported-url"),
     ] {

@@ -12,9 +12,9 @@ use hyper::{Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::TcpListener;
+use rustls::{HandshakeKind, ServerConfig};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
@@ -22,15 +22,15 @@ use super::server::{Manner, Server};
 use super::*;
 
 /// A CA of our own, and the file that names it.
-struct Authority {
+pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    file: tempfile::NamedTempFile,
+    pub(super) file: tempfile::NamedTempFile,
 }
 
-type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
+pub(super) type Identity = (CertificateDer<'static>, PrivateKeyDer<'static>);
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -40,7 +40,7 @@ impl Authority {
         Self { issuer: Issuer::new(params, key), file }
     }
 
-    fn issue(&self, params: &CertificateParams) -> Identity {
+    pub(super) fn issue(&self, params: &CertificateParams) -> Identity {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
@@ -58,13 +58,13 @@ impl Authority {
     }
 }
 
-fn params(host: &str) -> CertificateParams {
+pub(super) fn params(host: &str) -> CertificateParams {
     CertificateParams::new(vec![host.to_owned()]).unwrap()
 }
 
 /// What a server answers to a request over HTTP/2; over HTTP/1.1 it is always "ok".
 #[derive(Clone, Copy)]
-enum OnHttp2 {
+pub(super) enum OnHttp2 {
     Answer,
     Misdirected,
     LongHead,
@@ -85,11 +85,22 @@ fn answer(version: Version, manner: OnHttp2) -> Response<Full<Bytes>> {
     response
 }
 
-async fn serve(
+/// What a server has seen.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) requests: AtomicUsize,
+    /// Connections that are open now.
+    pub(super) open: AtomicUsize,
+    /// Handshakes in full, and those that took up an earlier session.
+    pub(super) full: AtomicUsize,
+    pub(super) resumed: AtomicUsize,
+}
+
+pub(super) async fn serve(
     identity: Identity,
     alpn: &[&str],
     manner: OnHttp2,
-) -> (SocketAddr, Arc<AtomicUsize>) {
+) -> (SocketAddr, Arc<Seen>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -101,26 +112,37 @@ async fn serve(
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let requests = Arc::new(AtomicUsize::new(0));
-    let counter = requests.clone();
+    let seen = Arc::new(Seen::default());
+    let counters = seen.clone();
     let longest = Duration::from_secs(5);
     tokio::spawn(async move {
         while let Ok(Ok((socket, _))) = timeout(longest, listener.accept()).await {
-            let (acceptor, counter) = (acceptor.clone(), counter.clone());
-            let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-                counter.fetch_add(1, Ordering::Relaxed);
-                let response = answer(request.version(), manner);
-                async move { Ok::<_, Infallible>(response) }
-            });
-            tokio::spawn(timeout(longest, async move {
-                if let Ok(stream) = acceptor.accept(socket).await {
-                    let server = auto::Builder::new(TokioExecutor::new());
-                    let _ = server.serve_connection(TokioIo::new(stream), service).await;
-                }
-            }));
+            let _ = socket.set_nodelay(true);
+            tokio::spawn(timeout(
+                longest,
+                serve_one(socket, acceptor.clone(), manner, counters.clone()),
+            ));
         }
     });
-    (address, requests)
+    (address, seen)
+}
+
+async fn serve_one(socket: TcpStream, acceptor: TlsAcceptor, manner: OnHttp2, seen: Arc<Seen>) {
+    let Ok(stream) = acceptor.accept(socket).await else { return };
+    let handshakes = match stream.get_ref().1.handshake_kind() {
+        Some(HandshakeKind::Resumed) => &seen.resumed,
+        Some(HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest) | None => &seen.full,
+    };
+    handshakes.fetch_add(1, Ordering::Relaxed);
+    seen.open.fetch_add(1, Ordering::Relaxed);
+    let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
+        seen.requests.fetch_add(1, Ordering::Relaxed);
+        let response = answer(request.version(), manner);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let server = auto::Builder::new(TokioExecutor::new());
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+    seen.open.fetch_sub(1, Ordering::Relaxed);
 }
 
 async fn ask(transport: &HttpTransport, host: &str, at: SocketAddr) -> Result<Reply, FetchError> {
@@ -150,14 +172,14 @@ async fn the_version_is_agreed_by_alpn() {
 async fn a_server_can_leave_http2() {
     let authority = Authority::new("trusted");
     let identity = authority.issue(&params("good.example"));
-    let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Misdirected).await;
+    let (at, seen) = serve(identity, &["h2", "http/1.1"], OnHttp2::Misdirected).await;
     let transport = authority.transport();
     let first = ask(&transport, "good.example", at).await;
-    assert_eq!((code(&first), requests.load(Ordering::Relaxed)), ("misdirected", 1));
+    assert_eq!((code(&first), seen.requests.load(Ordering::Relaxed)), ("misdirected", 1));
     for expect in [2, 3] {
         let reply = ask(&transport, "good.example", at).await.unwrap();
         assert_eq!((reply.version, reply.status.as_u16()), (Version::HTTP_11, 200));
-        assert_eq!(requests.load(Ordering::Relaxed), expect);
+        assert_eq!(seen.requests.load(Ordering::Relaxed), expect);
     }
 }
 
@@ -204,12 +226,12 @@ async fn bad_certificates_are_refused_in_words() {
             "unknown issuer",
         ),
     ] {
-        let (at, requests) = serve(identity, &["h2", "http/1.1"], OnHttp2::Answer).await;
+        let (at, seen) = serve(identity, &["h2", "http/1.1"], OnHttp2::Answer).await;
         let result = ask(&authority.transport(), host, at).await;
         assert_eq!(code(&result), expect, "{result:?}");
         let told = std::error::Error::source(&result.unwrap_err().kind).unwrap().to_string();
         assert!(told.starts_with(host) && told.contains(words), "{told}");
-        assert_eq!(requests.load(Ordering::Relaxed), 0);
+        assert_eq!(seen.requests.load(Ordering::Relaxed), 0);
     }
 }
 

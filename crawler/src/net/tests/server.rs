@@ -1,6 +1,7 @@
 //! Servers that say exactly what a test tells them to.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(super) struct Server {
     pub(super) requests: Arc<Mutex<Vec<String>>>,
     /// Connections that were accepted.
     pub(super) connections: Arc<Mutex<usize>>,
+    /// Those of them that are open now.
+    pub(super) open: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -51,15 +54,19 @@ impl Server {
             address: listener.local_addr().unwrap(),
             requests: Arc::default(),
             connections: Arc::default(),
+            open: Arc::default(),
         };
         let (requests, connections) = (server.requests.clone(), server.connections.clone());
+        let open = server.open.clone();
         tokio::spawn(async move {
             while let Ok(Ok((socket, _))) = timeout(LONGEST, listener.accept()).await {
                 *connections.lock().unwrap() += 1;
-                tokio::spawn(timeout(
-                    LONGEST,
-                    serve(socket, manner.clone(), opening, requests.clone()),
-                ));
+                let (open, manner, requests) = (open.clone(), manner.clone(), requests.clone());
+                tokio::spawn(async move {
+                    open.fetch_add(1, Ordering::Relaxed);
+                    let _ = timeout(LONGEST, serve(socket, manner, opening, requests)).await;
+                    open.fetch_sub(1, Ordering::Relaxed);
+                });
             }
         });
         server
