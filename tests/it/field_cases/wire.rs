@@ -127,7 +127,7 @@ fn outcome(fetched: &Result<Reply, FetchError>) -> &'static str {
         Ok(reply) => match reply.completeness {
             Completeness::Whole => "whole",
             Completeness::Truncated => "truncated",
-            Completeness::Partial(cause) => cause.code(),
+            Completeness::Partial(cause) => cause.reason().code(),
         },
     }
 }

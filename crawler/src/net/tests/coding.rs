@@ -59,7 +59,7 @@ async fn every_offered_coding_is_decoded() {
         for coding in applied {
             body = coded(coding, &body).await;
         }
-        let reply = get(&serve(header, &body).await.url(), &short()).await.unwrap();
+        let reply = get(&serve(header, &body).await.url(), &patient()).await.unwrap();
         assert!(reply.body == page, "{header} {applied:?}");
         assert_eq!(reply.completeness, Completeness::Whole, "{header}");
         assert_eq!(reply.wire_bytes, body.len() as u64, "{header}");
@@ -69,7 +69,7 @@ async fn every_offered_coding_is_decoded() {
 #[tokio::test]
 async fn two_zstd_frames_are_one_body() {
     let body = [coded("zstd", b"one ").await, coded("zstd", b"two").await].concat();
-    let reply = get(&serve("zstd", &body).await.url(), &short()).await.unwrap();
+    let reply = get(&serve("zstd", &body).await.url(), &patient()).await.unwrap();
     assert_eq!(reply.body, "one two");
 }
 
@@ -77,7 +77,7 @@ async fn two_zstd_frames_are_one_body() {
 #[tokio::test]
 async fn an_empty_body_is_in_no_coding() {
     for coding in ["gzip", "deflate", "br", "zstd"] {
-        let reply = get(&serve(coding, b"").await.url(), &short()).await.unwrap();
+        let reply = get(&serve(coding, b"").await.url(), &patient()).await.unwrap();
         assert_eq!((reply.body.len(), reply.completeness), (0, Completeness::Whole), "{coding}");
     }
 }
@@ -96,7 +96,7 @@ async fn broken_codings_are_errors() {
         ("compress", b"x".to_vec()),
         ("gzip, gzip, gzip", b"x".to_vec()),
     ] {
-        let result = get(&serve(coding, &body).await.url(), &short()).await;
+        let result = get(&serve(coding, &body).await.url(), &patient()).await;
         assert_eq!(code(&result), "coding", "{coding}: {result:?}");
     }
 }
@@ -118,7 +118,7 @@ async fn cut_codings_are_partial() {
         for (server, cause) in
             [(cut, PartialCause::Cut), (serve(coding, half).await, PartialCause::Coding)]
         {
-            let reply = get(&server.url(), &short()).await.unwrap();
+            let reply = get(&server.url(), &patient()).await.unwrap();
             assert_eq!(reply.completeness, Completeness::Partial(cause), "{coding}");
             assert!(page.starts_with(&reply.body), "{coding}");
             assert_eq!(reply.wire_bytes, half.len() as u64, "{coding}");
@@ -132,7 +132,7 @@ async fn bombs_stop_at_the_limit() {
     for coding in ["gzip", "br", "zstd"] {
         let bomb = coded(coding, &zeros).await;
         let server = serve(coding, &bomb).await;
-        let reply = get(&server.url(), &short()).await.unwrap();
+        let reply = get(&server.url(), &patient()).await.unwrap();
         assert_eq!(reply.completeness, Completeness::Truncated, "{coding}");
         assert_eq!(reply.body.len(), short().limits.body_bytes, "{coding}");
 
@@ -149,7 +149,7 @@ async fn the_limit_is_exact() {
     for coding in ["identity", "gzip"] {
         for (extra, expect) in [(0, Completeness::Whole), (1, Completeness::Truncated)] {
             let body = coded(coding, &vec![b'x'; 1000 + extra]).await;
-            let mut terms = short();
+            let mut terms = patient();
             terms.limits.body_bytes = 1000;
             let reply = get(&serve(coding, &body).await.url(), &terms).await.unwrap();
             assert_eq!((reply.body.len(), reply.completeness), (1000, expect), "{coding}");
@@ -163,7 +163,7 @@ async fn data_that_decodes_to_nothing_ends() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n\x78\x9c".to_vec();
     let empty_block = [0x00, 0x00, 0x00, 0xff, 0xff].repeat(4096);
     let server = Server::start(Manner::Repeat(head, empty_block, Duration::ZERO)).await;
-    let reply = get(&server.url(), &short()).await.unwrap();
+    let reply = get(&server.url(), &patient()).await.unwrap();
     assert_eq!((reply.body.len(), reply.completeness), (0, Completeness::Truncated));
     assert!(reply.wire_bytes < 1_000_000, "{}", reply.wire_bytes);
 }

@@ -24,7 +24,7 @@ async fn validators_are_sent_verbatim() {
         let value = |text: &str| HeaderValue::from_str(text).unwrap();
         let validators =
             Validators { etag: etag.map(value), last_modified: last_modified.map(value) };
-        get(&server.url(), &Terms { validators, ..short() }).await.unwrap();
+        get(&server.url(), &Terms { validators, ..patient() }).await.unwrap();
         let request = server.requests.lock().unwrap().concat();
         let sent = |name: &str| {
             let mut lines = request.split("\r\n").filter_map(|line| line.split_once(": "));
@@ -53,7 +53,7 @@ async fn not_modified_has_headers_and_no_body() {
         let transport = transport(config());
         let url = Url::parse(&server.url()).unwrap();
         for _ in 0..2 {
-            let reply = transport.get(&url, &short()).await.unwrap();
+            let reply = transport.get(&url, &patient()).await.unwrap();
             assert_eq!((reply.status.as_u16(), reply.completeness), (304, Completeness::Whole));
             assert!(reply.body.is_empty(), "{announced}");
             assert_eq!(reply.headers["etag"], "W/\"v2\"");

@@ -39,7 +39,7 @@ async fn idle_connections_are_bounded_in_number_and_time() {
     let port = server.address.port();
     let ask = async |host: &str| {
         let url = Url::parse(&format!("http://{host}:{port}/")).unwrap();
-        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok");
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok");
     };
     for host in hosts(20) {
         ask(&host).await;
@@ -66,7 +66,7 @@ async fn idle_connections_are_bounded_over_tls() {
         for _ in 0..2 {
             for host in hosts(12) {
                 let url = Url::parse(&format!("https://{host}:{}/", at.port())).unwrap();
-                assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok");
+                assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok");
             }
         }
         assert_becomes(&seen.open, 3, alpn).await;
@@ -86,7 +86,7 @@ async fn http2_connections_are_shared() {
     let transport = many_hosts(HttpConfig { extra_ca, ..config() });
     let url = Url::parse(&format!("https://h0.good.example:{}/", at.port())).unwrap();
     for _ in 0..5 {
-        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok");
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok");
     }
     assert_eq!(seen.requests.load(Ordering::Relaxed), 5);
     assert_eq!(seen.full.load(Ordering::Relaxed), 1);

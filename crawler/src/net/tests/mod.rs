@@ -43,6 +43,14 @@ fn short() -> Terms {
     }
 }
 
+/// The same with all the time in the world, for what ends by itself.
+fn patient() -> Terms {
+    let mut terms = short();
+    let long = Duration::from_secs(30);
+    (terms.limits.connect, terms.limits.first_byte, terms.limits.whole) = (long, long, long);
+    terms
+}
+
 async fn get(url: &str, terms: &Terms) -> Result<Reply, FetchError> {
     transport(config()).get(&Url::parse(url).unwrap(), terms).await
 }

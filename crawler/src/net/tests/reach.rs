@@ -18,7 +18,7 @@ async fn a_request_says_who_asks_and_no_more() {
             etag: Some(HeaderValue::from_static("\"v1\"")),
             last_modified: Some(HeaderValue::from_static("Mon, 30 Nov 2026 14:00:00 GMT")),
         },
-        ..short()
+        ..patient()
     };
     let url = format!("http://me:secret@{}/a%20b?c=d{{}}#e", server.address);
     let reply = get(&url, &terms).await.unwrap();
@@ -65,7 +65,7 @@ async fn redirects_and_cookies_are_left_to_others() {
     let transport = transport(config());
     let url = Url::parse(&server.url()).unwrap();
     for _ in 0..2 {
-        assert_eq!(transport.get(&url, &short()).await.unwrap().status, 302);
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().status, 302);
     }
     let requests = server.requests.lock().unwrap();
     assert_eq!(requests.len(), 2);
@@ -78,7 +78,7 @@ async fn a_connection_is_kept_for_the_next_request() {
     let transport = transport(config());
     let url = Url::parse(&server.url()).unwrap();
     for _ in 0..3 {
-        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok");
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok");
     }
     assert_eq!(*server.connections.lock().unwrap(), 1);
 }
@@ -90,7 +90,7 @@ async fn a_closed_connection_is_replaced() {
     let transport = transport(config());
     let url = Url::parse(&server.url()).unwrap();
     for _ in 0..3 {
-        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok");
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(server.requests.lock().unwrap().len(), 3);
@@ -104,7 +104,7 @@ async fn names_lead_to_addresses() {
     let transport = transport(HttpConfig { names, ..config() });
     for host in ["site.example", "SITE.example.", "any.localhost", "localhost", "127.1"] {
         let url = Url::parse(&format!("http://{host}:{port}/")).unwrap();
-        assert_eq!(transport.get(&url, &short()).await.unwrap().body, "ok", "{host}");
+        assert_eq!(transport.get(&url, &patient()).await.unwrap().body, "ok", "{host}");
         let address = transport.address_of(&url).await.unwrap();
         assert_eq!(address.to_string(), "127.0.0.1", "{host}");
     }
@@ -134,7 +134,7 @@ async fn what_may_not_be_reached_is_not() {
         ("data:,x".into(), "unsupported-url"),
     ] {
         let url = Url::parse(&url).unwrap();
-        let result = transport.get(&url, &short()).await;
+        let result = transport.get(&url, &patient()).await;
         assert_eq!(code(&result), expect, "{url}");
         if let "http" | "https" = url.scheme() {
             let error = transport.address_of(&url).await.unwrap_err();
@@ -149,7 +149,7 @@ async fn what_may_not_be_reached_is_not() {
 async fn errors_help() {
     let transport = transport(HttpConfig { allowed_networks: vec![], ..config() });
     let url = Url::parse("http://localhost:1/").unwrap();
-    let error = transport.get(&url, &short()).await.unwrap_err();
+    let error = transport.get(&url, &patient()).await.unwrap_err();
     let told: Vec<_> = crate::net::error::chain(&error).map(ToString::to_string).collect();
     assert_eq!(
         told,
@@ -167,7 +167,7 @@ async fn a_refused_connection_is_told() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let result = get(&url, &short()).await;
+    let result = get(&url, &patient()).await;
     assert_eq!(code(&result), "connect", "{result:?}");
     let io = std::error::Error::source(&result.unwrap_err().kind).unwrap().to_string();
     assert!(io.contains("refused"), "{io}");
@@ -188,9 +188,9 @@ async fn a_connection_that_was_given_up_is_not_a_failure() {
     let (transport, url) = (transport(config()), Url::parse(&server.url()).unwrap());
     let mut codes = Vec::new();
     for _ in 0..4 {
-        codes.push(code(&transport.get(&url, &short()).await));
+        codes.push(code(&transport.get(&url, &patient()).await));
     }
     assert_eq!(codes, ["ok", "stale-connection", "ok", "stale-connection"]);
     let silent = Server::start(Manner::Say(vec![])).await;
-    assert_eq!(code(&get(&silent.url(), &short()).await), "closed");
+    assert_eq!(code(&get(&silent.url(), &patient()).await), "closed");
 }

@@ -147,7 +147,7 @@ async fn serve_one(socket: TcpStream, acceptor: TlsAcceptor, manner: OnHttp2, se
 
 async fn ask(transport: &HttpTransport, host: &str, at: SocketAddr) -> Result<Reply, FetchError> {
     let url = Url::parse(&format!("https://{host}:{}/", at.port())).unwrap();
-    transport.get(&url, &short()).await
+    transport.get(&url, &patient()).await
 }
 
 #[tokio::test]
