@@ -46,6 +46,10 @@ pub struct Config {
 pub struct CrawlConfig {
     /// Where to begin.
     pub seeds: Vec<String>,
+    /// Sitemaps to read.
+    pub sitemaps: Vec<String>,
+    /// Whether sitemaps that robots.txt files name are read.
+    pub follow_sitemaps: bool,
     /// `host`, `domain`, `prefix` or `any`.
     pub scope: String,
     /// Pages to fetch in all, over all runs on one data directory; 0 for no limit.
@@ -166,6 +170,8 @@ impl Default for CrawlConfig {
     fn default() -> Self {
         Self {
             seeds: vec![],
+            sitemaps: vec![],
+            follow_sitemaps: true,
             scope: "host".into(),
             max_pages: 0,
             depth: None,

@@ -27,6 +27,10 @@ pub struct Settings {
     pub scope: ScopeKind,
     /// Pages to fetch in all, over all runs; `None` is no limit.
     pub max_pages: Option<u64>,
+    /// Sitemaps to read beside those that robots.txt files name.
+    pub sitemaps: Vec<Url>,
+    /// Whether the sitemaps that robots.txt files name are read.
+    pub follow_sitemaps: bool,
     /// Links to follow from a seed; `None` is no limit.
     pub depth: Option<u16>,
     /// The crawl ends when nothing is due within this time.
@@ -173,6 +177,8 @@ impl Settings {
         let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
             seeds,
+            sitemaps: sitemaps(config)?,
+            follow_sitemaps: config.crawl.follow_sitemaps,
             scope,
             max_pages: (config.crawl.max_pages > 0).then_some(config.crawl.max_pages),
             depth: config.crawl.depth,
@@ -214,6 +220,11 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Domain(name)) => urls::is_localhost(name),
         None => false,
     }
+}
+
+fn sitemaps(config: &Config) -> Result<Vec<Url>, SettingsError> {
+    let sitemaps = config.crawl.sitemaps.iter().map(|sitemap| urls::parse_seed(sitemap));
+    sitemaps.collect::<Result<_, _>>().map_err(wrong("crawl.sitemaps"))
 }
 
 /// The store passes over what it cannot keep: a seed that is too long would be no seed at all.

@@ -154,6 +154,7 @@ impl Web {
             visits: visits.collect(),
             put_off: vec![],
             pace: lease.pace,
+            trust: lease.trust,
             next_at: Timestamp::EPOCH,
             token: lease.token,
             then: AfterReport::Release,

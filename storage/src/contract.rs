@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts, RobotsRecord};
-use comity_compliance::{Hold, Origin, Site, SitePace, Timestamp, WaitCause};
+use comity_compliance::{
+    ClaimTally, Hold, LastmodTrust, Origin, Site, SitePace, Timestamp, WaitCause,
+};
 use url::Url;
 
 use crate::{
@@ -49,6 +51,8 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     revisits::changed_or_fetched_anew(&fresh().await).await;
     revisits::put_off_by_origin(&fresh().await).await;
     revisits::pages_of_a_site(&fresh().await).await;
+    revisits::claims(&fresh().await).await;
+    revisits::a_page_that_is_a_sitemap(&fresh().await).await;
     closed(&fresh().await).await;
 }
 
@@ -130,6 +134,7 @@ pub fn report(lease: &Lease, visits: Vec<Visit>) -> SiteReport {
         visits,
         put_off: Vec::new(),
         pace: SitePace::default(),
+        trust: LastmodTrust::default(),
         next_at: Timestamp::EPOCH,
         then: AfterReport::Release,
     }

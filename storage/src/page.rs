@@ -70,11 +70,13 @@ pub enum Plan {
         /// 0 goes first.
         priority: u8,
     },
-    /// A trusted source says that it changed at this moment: a page that was last visited before
-    /// is due at once, and one that was not known is queued.
+    /// A sitemap says that it changed at this moment, which is remembered. If that is believed, a
+    /// page that was last visited before is due at once. One that was not known is queued.
     Changed {
         /// When it changed.
         at: Timestamp,
+        /// Whether the sitemap's dates are believed.
+        believed: bool,
         /// 0 goes first.
         priority: u8,
     },
@@ -254,6 +256,8 @@ pub struct PageRecord {
     pub revisit: bool,
     /// The interval of its visits.
     pub every: Option<Duration>,
+    /// When it changed last, as a sitemap claims.
+    pub claimed: Option<Timestamp>,
     /// Why it is noted only.
     pub noted: Option<String>,
     /// When the index must look at it again.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
-use comity_compliance::{Origin, Site, SitePace, Timestamp};
+use comity_compliance::{LastmodTrust, Origin, Site, SitePace, Timestamp};
 use url::Url;
 
 use crate::engine::EngineError;
@@ -207,6 +207,8 @@ pub struct Lease {
     pub deadline: Timestamp,
     /// The site's politeness state, as last reported.
     pub pace: SitePace,
+    /// How far the dates of its sitemaps are trusted, as last reported.
+    pub trust: LastmodTrust,
     /// Some of its due URLs.
     pub urls: Vec<PageRecord>,
 }
@@ -232,6 +234,8 @@ pub struct SiteReport {
     pub put_off: Vec<(Origin, Timestamp)>,
     /// The site's politeness state now.
     pub pace: SitePace,
+    /// How far the dates of its sitemaps are trusted now.
+    pub trust: LastmodTrust,
     /// The site is not lent before this moment.
     pub next_at: Timestamp,
     /// Whether the loan goes on.
@@ -273,6 +277,8 @@ pub enum Renewal {
 pub struct SiteState {
     /// Its politeness state, as last reported.
     pub pace: SitePace,
+    /// How far the dates of its sitemaps are trusted.
+    pub trust: LastmodTrust,
     /// It is not lent before this moment.
     pub next_at: Timestamp,
     /// URLs that wait; counted up to 10,000.
@@ -311,8 +317,10 @@ pub struct Stats {
     pub queued: u64,
     /// URLs that wait to be looked at again.
     pub revisits: u64,
-    /// URLs whose last visit brought a response.
+    /// Pages whose last visit brought a response.
     pub fetched: u64,
+    /// Sitemaps whose last visit brought a response.
+    pub sitemaps: u64,
     /// URLs whose last visit was a redirect.
     pub redirected: u64,
     /// URLs whose last visit was refused, by code.

@@ -15,6 +15,7 @@ pub(crate) struct Tally {
     /// Waiting for a visit that only keeps them fresh.
     pub(crate) revisits: u64,
     pub(crate) fetched: u64,
+    pub(crate) sitemaps: u64,
     pub(crate) redirected: u64,
     pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) failed: BTreeMap<String, u64>,
@@ -37,6 +38,7 @@ impl Tally {
             count(&mut self.noted, reason);
         }
         match &page.last {
+            Some((_, OutcomeRow::Fetched(_))) if page.is_sitemap() => self.sitemaps += 1,
             Some((_, OutcomeRow::Fetched(_))) => self.fetched += 1,
             Some((_, OutcomeRow::Redirected { .. })) => self.redirected += 1,
             Some((_, OutcomeRow::Refused { code, .. })) => count(&mut self.refused, code),
@@ -54,6 +56,9 @@ impl Tally {
             discount(&mut self.noted, reason);
         }
         match &page.last {
+            Some((_, OutcomeRow::Fetched(_))) if page.is_sitemap() => {
+                self.sitemaps = self.sitemaps.saturating_sub(1);
+            }
             Some((_, OutcomeRow::Fetched(_))) => self.fetched = self.fetched.saturating_sub(1),
             Some((_, OutcomeRow::Redirected { .. })) => {
                 self.redirected = self.redirected.saturating_sub(1);

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use comity_compliance::{SitePace, Timestamp};
+use comity_compliance::{LastmodTrust, SitePace, Timestamp};
 use comity_storage::{
     AfterReport, Durability, Engine, EngineKind, Fate, Fetched, Found, LocalStore, Next,
     OpenOptions, Opening, Outcome, Payload, Plan, Review, Role, SiteReport, Store, StoreError, Via,
@@ -71,6 +71,7 @@ async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError>
                 visits: visits.collect(),
                 put_off: Vec::new(),
                 pace: SitePace::default(),
+                trust: LastmodTrust::default(),
                 next_at: Timestamp::EPOCH,
                 then: AfterReport::Release,
             };

@@ -108,6 +108,14 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TOKEN")]
     pub(crate) agent: Option<String>,
 
+    /// A sitemap to read beside those that robots.txt names; may be repeated
+    #[arg(long = "sitemap", value_name = "URL")]
+    pub(crate) sitemaps: Vec<String>,
+
+    /// Read no sitemaps that robots.txt files name
+    #[arg(long)]
+    pub(crate) no_sitemaps: bool,
+
     /// A page or a mail address that reaches you; stands in the User-Agent header
     #[arg(long, value_name = "URL")]
     pub(crate) contact: Option<String>,

@@ -91,6 +91,9 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     if !args.seeds.is_empty() {
         config.crawl.seeds.clone_from(&args.seeds);
     }
+    config.crawl.sitemaps.extend(args.sitemaps.iter().cloned());
+    config.crawl.sitemaps.dedup();
+    config.crawl.follow_sitemaps &= !args.no_sitemaps;
     set(&mut config.crawl.scope, &args.scope);
     set(&mut config.crawl.max_pages, &args.max_pages);
     set(&mut config.crawl.patience, &args.patience);
@@ -277,6 +280,10 @@ impl Summary<'_> {
                 "indexed",
                 format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
             );
+        }
+        if counts.sitemaps > 0 {
+            let listed = plural(counts.listed, "entry", "entries");
+            row("sitemaps", format!("{}, {listed}", grouped(counts.sitemaps)));
         }
         row("refused", by_reason(&counts.refused));
         if !counts.failed.is_empty() {

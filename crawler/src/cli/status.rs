@@ -141,6 +141,7 @@ fn rows(terminal: Terminal, stats: &Stats) {
     row("queued", grouped(stats.queued));
     row("look again", grouped(stats.revisits));
     row("fetched", grouped(stats.fetched));
+    row("sitemaps", grouped(stats.sitemaps));
     row("redirected", grouped(stats.redirected));
     row("refused", by_reason(&stats.refused));
     row("failed", by_reason(&stats.failed));
@@ -159,6 +160,7 @@ pub(super) fn stats_json(stats: &Stats) -> serde_json::Value {
         "queued": stats.queued,
         "revisits": stats.revisits,
         "fetched": stats.fetched,
+        "sitemaps": stats.sitemaps,
         "redirected": stats.redirected,
         "refused": stats.refused,
         "failed": stats.failed,

@@ -16,6 +16,7 @@ mod robots;
 mod saved;
 mod sinks;
 mod site;
+mod sitemaps;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -26,9 +27,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
-use comity_compliance::{Ended, Facts, Grounds, GroundsReason, Scope, Site, SitePace, Timestamp};
+use comity_compliance::{
+    Ended, Facts, Grounds, GroundsReason, Scope, ScopeKind, Site, SitePace, Timestamp,
+};
 use comity_storage::{Found, Outcome, Plan, Role, Stats, Store, StoreError, Via};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -93,8 +96,13 @@ struct Context<S, T> {
     scope: Scope,
     page_terms: Terms,
     robots_terms: Terms,
+    sitemap_terms: Terms,
+    /// A sitemap may lie anywhere: whoever named it was asked.
+    sitemap_scope: Scope,
     scan_limits: ScanLimits,
     site_budgets: Mutex<SiteBudgets>,
+    sitemaps_granted: sitemaps::Granted,
+    sitemap_slots: Semaphore,
     /// A lease must have this much time left when a request starts.
     longest_request: Duration,
     store: S,
@@ -137,6 +145,8 @@ pub struct Parts<S, T> {
     pub stop: CancellationToken,
 }
 
+/// Bytes of a sitemap that are fetched (SM-001); one more shows that there was more.
+const SITEMAP_BYTES: usize = (50 << 20) + 1;
 /// A lease lasts this long, or longer if requests may.
 const LEASE: Duration = Duration::from_secs(900);
 /// Requests that a lease has time for: a robots.txt behind five slow redirects, and a slow page.
@@ -179,6 +189,14 @@ impl<S: Store, T: Transport> Crawl<S, T> {
                 accept: Accept::Robots,
                 ..Terms::default()
             },
+            sitemap_terms: Terms {
+                limits: limits.with_body_bytes(SITEMAP_BYTES),
+                accept: Accept::Sitemap,
+                ..Terms::default()
+            },
+            sitemap_scope: Scope::new(ScopeKind::Any, &[]),
+            sitemaps_granted: sitemaps::Granted::default(),
+            sitemap_slots: Semaphore::new(sitemaps::AT_ONCE),
             scan_limits: ScanLimits::default(),
             site_budgets: Mutex::new(SiteBudgets::new(
                 settings.urls.traps.clone(),
@@ -263,6 +281,8 @@ impl<S: Store, T: Transport> Context<S, T> {
             let (url, via, from) = (url.clone(), Via::Seed, None);
             seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
         }
+        let sitemaps = self.settings.sitemaps.iter().cloned();
+        seeds.extend(sitemaps.map(|url| sitemaps::sitemap_to_read(url, None, at)));
         self.store.push(seeds).await?;
         Ok(())
     }
@@ -392,9 +412,13 @@ impl<S: Store, T> Context<S, T> {
 
 impl<S, T> Context<S, T> {
     /// All that a verdict on a URL of this site depends on.
-    fn facts<'a>(&'a self, robots: &'a RobotsRecord, pace: &'a SitePace) -> Facts<'a> {
+    fn facts<'a>(&'a self, role: Role, robots: &'a RobotsRecord, pace: &'a SitePace) -> Facts<'a> {
         let (policy, identity) = (&self.settings.policy, &self.settings.identity);
-        Facts { policy, identity, scope: &self.scope, robots, pace }
+        let scope = match role {
+            Role::Page => &self.scope,
+            Role::Sitemap => &self.sitemap_scope,
+        };
+        Facts { policy, identity, scope, robots, pace }
     }
 
     /// A pace as it must be taken after a restart: an earlier process may have had a request under

@@ -50,7 +50,7 @@ impl<S: Store, T> Context<S, T> {
         let kept_away = matches!(last, Outcome::Refused { code, .. } if code == disallow.code());
         // A pace without a past: it is only asked whether, not when.
         let pace = SitePace::default();
-        let verdict = decide(&page.url, self.facts(robots, &pace), self.clock.now());
+        let verdict = decide(&page.url, self.facts(page.role, robots, &pace), self.clock.now());
         let forbidden = matches!(verdict, Verdict::Refuse(refusal) if refusal.reason == disallow);
         forbidden != kept_away && (kept_away || page.fetches > 0)
     }

@@ -32,6 +32,10 @@ pub struct Counts {
     pub waits: BTreeMap<String, u64>,
     /// New URLs found.
     pub found: u64,
+    /// Sitemaps that were read.
+    pub sitemaps: u64,
+    /// Entries of them that count.
+    pub listed: u64,
     /// Pages cut at the size limit.
     pub truncated: u64,
 }

@@ -101,6 +101,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         let now = self.clock.now();
         let record = RobotsRecord::clone(&known).after(outcome, &self.settings.policy, now);
         self.rejudge(origin, &known, &record).await?;
+        self.push_sitemaps(origin, &known, &record).await?;
         self.store.put_robots(origin, &record).await?;
         let mut turn = self.gates.turn(&origin.site(), &SitePace::default()).await;
         turn.heard_crawl_delay(self.crawl_delay(&record), self.crawl_delay(&known));

@@ -7,19 +7,20 @@ use std::sync::Arc;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Grounds, Origin, Refusal, RefusalReason, Site, SitePace, Timestamp, Verdict, WaitCause, decide,
+    Grounds, LastmodTrust, Origin, Refusal, RefusalReason, Site, SitePace, Timestamp, Verdict,
+    WaitCause, decide,
 };
 use comity_storage::{
-    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, SiteReport, Store, StoreError,
-    Visit,
+    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Role, SiteReport, Store,
+    StoreError, Visit,
 };
 use tokio::task::{JoinError, JoinHandle};
 use url::Url;
 
-use super::Context;
 use super::budget::Place;
 use super::gates::Turn;
 use super::report::Event;
+use super::{Context, sitemaps};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -37,6 +38,7 @@ struct Worker<S, T> {
     token: LeaseToken,
     deadline: Timestamp,
     pace: SitePace,
+    trust: LastmodTrust,
     /// Done, not yet committed: refusals cost no request and go along with the next commit.
     visits: Vec<Visit>,
     put_off: Vec<(Origin, Timestamp)>,
@@ -60,6 +62,7 @@ pub(super) async fn work<S: Store, T: Transport>(
         token: lease.token,
         deadline: lease.deadline,
         pace,
+        trust: lease.trust,
         visits: vec![],
         put_off: vec![],
         writing: None,
@@ -95,7 +98,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
             }
             let robots = context.robots.record(&context.store, &origin).await?;
             let turn = context.gates.turn(&self.site, &self.pace).await;
-            match decide(&page.url, context.facts(&robots, &turn), context.clock.now()) {
+            match decide(&page.url, context.facts(page.role, &robots, &turn), context.clock.now()) {
                 Verdict::Refuse(Refusal { reason, evidence }) => {
                     let evidence = evidence.map(|line| line.to_string());
                     return Ok(self.refuse(&page, reason, evidence));
@@ -131,18 +134,31 @@ impl<S: Store, T: Transport> Worker<S, T> {
         mut turn: Turn,
     ) -> Result<Next, StoreError> {
         let context = Arc::clone(&self.context);
-        let counted = matches!(page.last, Some((_, Outcome::Fetched(_))));
+        // The limit is on pages, each counted once.
+        let counted =
+            page.role == Role::Sitemap || matches!(page.last, Some((_, Outcome::Fetched(_))));
         let place = if counted { None } else { context.budget.take() };
         if place.is_none() && !counted {
             return Ok(Next::NotBefore(Timestamp::EPOCH));
         }
-        let validators = context.validators(page);
-        let terms = Terms { validators, ..context.page_terms.clone() };
+        let terms = match page.role {
+            Role::Page => &context.page_terms,
+            Role::Sitemap => &context.sitemap_terms,
+        };
+        let terms = Terms { validators: context.validators(page), ..terms.clone() };
+        // Few at a time: each may be large. Nobody closes the slots.
+        let _slot = match page.role {
+            Role::Page => None,
+            Role::Sitemap => context.sitemap_slots.acquire().await.ok(),
+        };
         let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
         self.pace.clone_from(&turn);
         drop(turn);
         let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
-        let visit = context.visit(page, fetched).await;
+        let visit = context.visit(page, fetched, &self.trust).await?;
+        if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
+            self.trust.told(claim, truth);
+        }
         if matches!(visit.outcome, Outcome::Fetched(_)) {
             place.into_iter().for_each(Place::keep);
         }
@@ -214,6 +230,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
             visits: std::mem::take(&mut self.visits),
             put_off: std::mem::take(&mut self.put_off),
             pace: self.pace.clone(),
+            trust: self.trust,
             next_at,
             then,
         };

@@ -2,6 +2,7 @@
 //! own ledger says who came when.
 
 mod revisits;
+mod sitemaps;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};

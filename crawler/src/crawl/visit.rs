@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use comity_compliance::{
-    Answer, Collector, Directive, Directives, Follow, LeftOut, Publication, RefusalReason,
-    StatusEffect, Timestamp, Withheld, judge_link, retry_at,
+    Answer, Collector, Directive, Directives, Follow, LastmodTrust, LeftOut, Publication,
+    RefusalReason, StatusEffect, Timestamp, Withheld, judge_link, retry_at,
 };
 use comity_storage::{
-    DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store, Via, Visit,
+    DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store,
+    StoreError, Via, Visit,
 };
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -43,28 +44,37 @@ impl<S: Store, T: Transport> Context<S, T> {
         &self,
         page: &PageRecord,
         fetched: Result<Reply, FetchError>,
-    ) -> Visit {
-        let mut visit = self.judge(page, fetched).await;
+        trust: &LastmodTrust,
+    ) -> Result<Visit, StoreError> {
+        let mut visit = self.judge(page, fetched, trust).await?;
         self.keep_fresh(page, &mut visit);
-        visit
+        Ok(visit)
     }
 
-    async fn judge(&self, page: &PageRecord, fetched: Result<Reply, FetchError>) -> Visit {
+    async fn judge(
+        &self,
+        page: &PageRecord,
+        fetched: Result<Reply, FetchError>,
+        trust: &LastmodTrust,
+    ) -> Result<Visit, StoreError> {
         let now = self.clock.now();
         let answer = reply::answer(&fetched, now);
         let reply = match fetched {
             Ok(reply) => reply,
-            Err(error) => return self.unanswered(page, &error, answer, now),
+            Err(error) => return Ok(self.unanswered(page, &error, answer, now)),
         };
         self.reporter.count(|counts| counts.wire_bytes += reply.wire_bytes);
         let status = reply.status.as_u16();
-        match (StatusEffect::of(status), reply.completeness) {
+        Ok(match (StatusEffect::of(status), reply.completeness) {
             (StatusEffect::Redirect, _) => self.redirected(page, &reply, now),
             // What the peer broke off may lack a rule: it is no page, and is asked for again.
             (StatusEffect::Read, Completeness::Partial(cause)) => {
                 let detail =
                     format!("status {status}, broken off after {} bytes", reply.body.len());
                 self.failed(page, cause.reason(), detail, answer, now)
+            }
+            (StatusEffect::Read, _) if page.role == Role::Sitemap => {
+                self.read_sitemap(page, &reply, trust, now).await?
             }
             (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
                 self.read(page, &reply, now).await
@@ -75,7 +85,7 @@ impl<S: Store, T: Transport> Context<S, T> {
                 let reason = FailureReason::of_status(status);
                 self.failed(page, reason, format!("status {status}"), answer, now)
             }
-        }
+        })
     }
 
     fn unanswered(
@@ -139,7 +149,10 @@ impl<S: Store, T: Transport> Context<S, T> {
             }
         };
         self.tell_redirect(&page.url, &to, status);
-        let plan = self.plan(&to, page.depth);
+        let plan = match page.role {
+            Role::Page => self.plan(&to, page.depth),
+            Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0 }),
+        };
         let plan = plan.unwrap_or_else(|reason| {
             self.drop_link(&page.url, &to, reason);
             Plan::Note { reason: reason.into() }
@@ -373,7 +386,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 
     /// Whether a found URL goes into the queue, or the reason why not.
-    fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
+    pub(super) fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
         self.scope.judge(url).map_err(LeftOut::code)?;
         if self.settings.depth.is_some_and(|deepest| depth > deepest) {
             return Err(LeftOut::TooDeep.code());
@@ -398,7 +411,7 @@ pub(super) fn withheld(publication: &Publication) -> Option<&'static str> {
     }
 }
 
-fn fetched(reply: &Reply, publication: &Publication) -> Fetched {
+pub(super) fn fetched(reply: &Reply, publication: &Publication) -> Fetched {
     let header = |name| header_text(&reply.headers, name);
     Fetched {
         status: reply.status.as_u16(),

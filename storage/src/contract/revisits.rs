@@ -41,7 +41,8 @@ pub(super) async fn looked_at_again(store: &impl Store) {
 /// asked for as if it had never been had.
 pub(super) async fn changed_or_fetched_anew(store: &impl Store) {
     let plan = |plan| Found { plan, ..link(PAGE) };
-    let changed = |secs| plan(Plan::Changed { at: Timestamp::from_secs(secs), priority: 3 });
+    let changed =
+        |secs| plan(Plan::Changed { at: Timestamp::from_secs(secs), believed: true, priority: 3 });
     let before = NOW.as_secs() - 1;
     assert_eq!(store.push(vec![changed(before)]).await.unwrap(), [Fate::New]);
     assert_eq!(store.push(vec![changed(before + 9)]).await.unwrap(), [Fate::Known]);
@@ -106,4 +107,42 @@ pub(super) async fn pages_of_a_site(store: &impl Store) {
     assert_eq!(got.into_iter().collect::<BTreeSet<_>>(), mine);
     let none = store.pages(&Site::from_host("z.example"), None, 3).await.unwrap();
     assert_eq!(none, (vec![], None));
+}
+
+/// What a sitemap claims is remembered, the latest of it, also while its dates are not believed.
+pub(super) async fn claims(store: &impl Store) {
+    store.push(vec![link(PAGE)]).await.unwrap();
+    let lease = lease_one(store, NOW, 9).await;
+    let trust = LastmodTrust { changed: ClaimTally { right: 5, wrong: 1 }, ..lease.trust };
+    let mut done = report(&lease, vec![seen("\"1\"", DAY)]);
+    done.trust = trust;
+    store.commit(done, NOW).await.unwrap();
+    for (claim, latest) in [(20, 20), (10, 20), (30, 30)] {
+        let plan = Plan::Changed { at: after(claim), believed: false, priority: 0 };
+        let fates = store.push(vec![Found { plan, ..link(PAGE) }]).await.unwrap();
+        assert_eq!(fates, [Fate::Known]);
+        let page = store.page(&url(PAGE)).await.unwrap().unwrap();
+        assert_eq!((page.claimed, page.due), (Some(after(latest)), Some(NOW.after(DAY))));
+    }
+    let lease = lease_one(store, NOW.after(DAY), 9).await;
+    assert_eq!((lease.trust, lease.urls[0].claimed), (trust, Some(after(30))));
+    let site = store.site(&Site::from_host("a.example")).await.unwrap().unwrap();
+    assert_eq!(site.trust, trust);
+}
+
+/// A URL that is fetched as a page, and then named as a sitemap, is read as one.
+pub(super) async fn a_page_that_is_a_sitemap(store: &impl Store) {
+    store.push(vec![link(PAGE)]).await.unwrap();
+    let lease = lease_one(store, NOW, 9).await;
+    store.commit(report(&lease, vec![seen("\"1\"", DAY)]), NOW).await.unwrap();
+    let sitemap = || Found { role: Role::Sitemap, via: Via::Sitemap, ..link(PAGE) };
+    assert_eq!(
+        store.push(vec![sitemap(), link(PAGE)]).await.unwrap(),
+        [Fate::Upgraded, Fate::Known]
+    );
+    let lease = lease_one(store, NOW, 9).await;
+    assert_eq!((lease.urls[0].role, lease.urls[0].via), (Role::Sitemap, Via::Sitemap));
+    store.commit(report(&lease, vec![seen("\"1\"", DAY)]), NOW).await.unwrap();
+    assert_eq!(store.push(vec![sitemap()]).await.unwrap(), [Fate::Known]);
+    assert_eq!((store.stats().fetched, store.stats().sitemaps), (0, 1));
 }

@@ -124,8 +124,9 @@ impl<'a, E: Engine> Draft<'a, E> {
         parent: Option<(&Url, PageKey)>,
     ) -> Result<Fate, StoreError> {
         let print = self.shared.seen.print(found.url.as_str());
-        let told_anew = matches!(found.plan, Plan::Again { .. } | Plan::Changed { .. });
-        if !told_anew && self.shared.seen.contains(print) {
+        let is_settled = found.role == Role::Page
+            && matches!(found.plan, Plan::Queue { .. } | Plan::Note { .. });
+        if is_settled && self.shared.seen.contains(print) {
             return Ok(Fate::Known);
         }
         if found.url.as_str().len() > MAX_URL_BYTES {
@@ -152,21 +153,25 @@ impl<'a, E: Engine> Draft<'a, E> {
     }
 
     fn found_again(&mut self, page: PageKey, origins: Origins, plan: &Plan) -> Fate {
-        let noted = self.page(page).is_some_and(|row| row.noted.is_some());
-        let queued = self.page(page).is_some_and(|row| row.place.is_some() && !row.revisit);
+        let Some(row) = self.page(page) else { return Fate::Known };
+        let queued = row.place.is_some() && !row.revisit;
+        let now_a_sitemap = origins.role == Role::Sitemap && !row.is_sitemap();
         match plan {
-            Plan::Queue { .. } | Plan::Changed { .. } if noted => {
+            Plan::Queue { .. } | Plan::Changed { .. } if row.noted.is_some() || now_a_sitemap => {
                 self.update(page, |row| row.set_origins(origins));
             }
             Plan::Again { .. } if !queued => self.update(page, PageRow::forget_copy),
-            Plan::Changed { at, priority } => {
-                let older = |row: &PageRow| row.revisit && row.was_visited_before(*at);
-                if !queued && self.page(page).is_some_and(older) {
-                    self.enqueue(page, 0, *priority);
-                    self.update(page, |row| row.revisit = true);
-                    return Fate::Upgraded;
+            Plan::Changed { at, priority, believed } => {
+                let is_older = row.revisit && row.was_visited_before(*at);
+                if row.claims_before(*at) {
+                    self.update(page, |row| row.claim(*at));
                 }
-                return Fate::Known;
+                if !(*believed && is_older) {
+                    return Fate::Known;
+                }
+                self.enqueue(page, 0, *priority);
+                self.update(page, |row| row.revisit = true);
+                return Fate::Upgraded;
             }
             Plan::Queue { .. } | Plan::Again { .. } | Plan::Note { .. } => return Fate::Known,
         }
@@ -179,8 +184,10 @@ impl<'a, E: Engine> Draft<'a, E> {
             Plan::Queue { due, priority } => {
                 self.enqueue(page, due.map_or(0, due_second), *priority);
             }
-            Plan::Again { priority } | Plan::Changed { priority, .. } => {
+            Plan::Again { priority } => self.enqueue(page, 0, *priority),
+            Plan::Changed { at, priority, .. } => {
                 self.enqueue(page, 0, *priority);
+                self.update(page, |row| row.claim(*at));
             }
             Plan::Note { reason } => {
                 let reason = cut_code(reason.clone());
@@ -260,6 +267,7 @@ impl<'a, E: Engine> Draft<'a, E> {
         self.site(site, &report.token.site)?;
         if let Some(held) = self.sites.get_mut(&site) {
             held.row.set_pace(&report.pace);
+            held.row.set_trust(report.trust);
             held.row.next_at = report.next_at.as_millis();
             held.changed = true;
         }

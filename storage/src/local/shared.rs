@@ -198,6 +198,7 @@ impl<E: Engine> Shared<E> {
             },
             deadline,
             pace: row.pace(),
+            trust: row.trust(),
             urls,
         };
         let leases = picked.into_iter().map(lend).collect();
@@ -268,7 +269,7 @@ impl<E: Engine> Shared<E> {
             ControlFlow::Continue(())
         })?;
         let next_at = Timestamp::from_millis(row.next_at);
-        Ok(Some(SiteState { pace: row.pace(), next_at, queued }))
+        Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued }))
     }
 
     pub(super) fn outbox(&self, engine: &E, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
@@ -383,6 +384,7 @@ impl<E: Engine> Shared<E> {
             queued: tally.queued,
             revisits: tally.revisits,
             fetched: tally.fetched,
+            sitemaps: tally.sitemaps,
             redirected: tally.redirected,
             refused: tally.refused,
             failed: tally.failed,

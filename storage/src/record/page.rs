@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{VERSION, cut, cut_code, cut_text};
-use crate::key::{PageKey, Place, due_moment};
+use crate::key::{PageKey, Place, due_moment, due_second};
 use crate::page::{DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via};
 use crate::store::StoreError;
 
@@ -36,6 +36,8 @@ pub(crate) struct PageRow {
     pub(crate) revisit: bool,
     /// The interval of such visits, in seconds.
     every_s: Option<u32>,
+    /// The second of the last change that a sitemap claimed.
+    claimed: Option<u32>,
 }
 
 impl PageRow {
@@ -130,6 +132,7 @@ impl PageRow {
             role: RoleRow::Page,
             revisit: false,
             every_s: None,
+            claimed: None,
         };
         row.set_origins(origins);
         row
@@ -147,6 +150,20 @@ impl PageRow {
     /// Whether its last visit was before this moment.
     pub(crate) fn was_visited_before(&self, at: Timestamp) -> bool {
         self.last.as_ref().is_some_and(|(last, _)| *last < at.as_millis())
+    }
+
+    pub(crate) fn is_sitemap(&self) -> bool {
+        self.role == RoleRow::Sitemap
+    }
+
+    /// Whether what a sitemap claimed of it so far is earlier.
+    pub(crate) fn claims_before(&self, changed_at: Timestamp) -> bool {
+        self.claimed < Some(due_second(changed_at))
+    }
+
+    /// Keeps what a sitemap claims; the latest counts.
+    pub(crate) fn claim(&mut self, changed_at: Timestamp) {
+        self.claimed = self.claimed.max(Some(due_second(changed_at)));
     }
 
     /// Sets the interval of its visits.
@@ -222,6 +239,7 @@ impl PageRow {
             priority: self.place.map_or(0, |place| place.priority),
             revisit: self.revisit,
             every: self.every_s.map(|secs| Duration::from_secs(secs.into())),
+            claimed: self.claimed.map(due_moment),
             noted: self.noted,
             review: self.review.map(due_moment),
         })

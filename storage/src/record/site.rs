@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use comity_compliance::robots::{CopyParts, FailingParts, RobotsParts};
 use comity_compliance::{
-    DayTally, Health, Hold, LastAnswers, Origin, Probe, Sign, SitePace, Tally, Timestamp, WaitCause,
+    ClaimTally, DayTally, Health, Hold, LastAnswers, LastmodTrust, Origin, Probe, Sign, SitePace,
+    Tally, Timestamp, WaitCause,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub(crate) struct SiteRow {
     /// Milliseconds; the site is not lent before.
     pub(crate) next_at: i64,
     pace: PaceRow,
+    /// Right and wrong claims of a change, and of none.
+    trust: [u8; 4],
 }
 
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -76,7 +79,20 @@ impl HealthRow {
 
 impl SiteRow {
     pub(crate) fn new(host: &str) -> Self {
-        Self { host: host.to_owned(), next_at: 0, pace: PaceRow::default() }
+        Self { host: host.to_owned(), next_at: 0, pace: PaceRow::default(), trust: [0; 4] }
+    }
+
+    pub(crate) fn set_trust(&mut self, trust: LastmodTrust) {
+        let LastmodTrust { changed, unchanged } = trust;
+        self.trust = [changed.right, changed.wrong, unchanged.right, unchanged.wrong];
+    }
+
+    pub(crate) fn trust(&self) -> LastmodTrust {
+        let [changed_right, changed_wrong, unchanged_right, unchanged_wrong] = self.trust;
+        LastmodTrust {
+            changed: ClaimTally { right: changed_right, wrong: changed_wrong },
+            unchanged: ClaimTally { right: unchanged_right, wrong: unchanged_wrong },
+        }
     }
 
     pub(crate) fn set_pace(&mut self, pace: &SitePace) {
