@@ -110,6 +110,7 @@ struct Context<S, T> {
     reporter: Reporter,
     audit: Option<Audit>,
     committed: Notify,
+    outbox_fed: Notify,
     stop: CancellationToken,
 }
 
@@ -182,6 +183,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             budget: Budget::new(settings.max_pages, store.stats().fetched),
             audit: audit.map_err(CrawlError::Audit)?,
             committed: Notify::new(),
+            outbox_fed: Notify::new(),
             settings,
             store,
             transport,
@@ -250,7 +252,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         Ok(())
     }
 
-    /// The one loop. Whatever it waits for, it wakes to keep house.
+    /// The one loop. While anybody is at work, it wakes to keep house.
     async fn drive(
         self: &Arc<Self>,
         workers: &mut JoinSet<Result<(), StoreError>>,
@@ -270,10 +272,11 @@ impl<S: Store, T: Transport> Context<S, T> {
             {
                 return Ok(end);
             }
-            let wake_at = self.wake_at();
+            let wake_at = self.wake_at(workers.is_empty());
             tokio::select! {
                 Some(ended) = workers.join_next() => ended_well(ended)?,
                 () = self.stop.cancelled() => {}
+                () = feeder_ended(feeder) => {}
                 () = self.committed.notified() => {}
                 () = self.clock.sleep_until(wake_at) => {}
             }
@@ -331,6 +334,14 @@ fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
     }
 }
 
+/// Waits until the feeder has ended, which it does by itself only when it fails.
+async fn feeder_ended(feeder: Option<&Feeder>) {
+    match feeder {
+        Some(feeder) => feeder.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
 fn ended_well(
     ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
 ) -> Result<(), CrawlError> {
@@ -358,12 +369,14 @@ impl<S: Store, T> Context<S, T> {
         }
     }
 
-    fn wake_at(&self) -> Timestamp {
+    /// With nobody at work there is no house to keep: a crawl that waits for days sleeps for days.
+    fn wake_at(&self, idle: bool) -> Timestamp {
         let now = self.clock.now();
-        let latest = now.after(HOUSEKEEPING);
+        let soon = now.after(HOUSEKEEPING);
         match self.store.next_ready() {
-            Some(at) if at > now => at.min(latest),
-            Some(_) | None => latest,
+            Some(at) if at > now && idle => at,
+            Some(at) if at > now => at.min(soon),
+            Some(_) | None => soon,
         }
     }
 }

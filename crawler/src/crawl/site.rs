@@ -183,6 +183,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         };
         let receipt = self.context.store.commit(report, self.context.clock.now()).await?;
         self.context.committed.notify_one();
+        self.context.outbox_fed.notify_one();
         match receipt {
             Receipt::Accepted { new_urls } => {
                 self.context.reporter.count(|counts| counts.found += new_urls as u64);
