@@ -33,6 +33,24 @@ pub(crate) struct Scenario {
     pub(crate) recrawl_within: Option<Ms>,
 }
 
+/// Least time between two requests to a site, by the default settings (RL-002).
+pub(crate) const INTERVAL: Ms = 2 * SECOND;
+/// Requests a second to one address, by the default settings.
+pub(crate) const PER_ADDRESS: Ms = 5;
+
+impl Scenario {
+    /// The smaller world: 50 sites for 60 days.
+    pub(crate) fn small(seed: u64) -> Self {
+        let (engine, index, recrawl_within) = (EngineKind::Sled, false, None);
+        Self { seed, sites: 50, days: 60, engine, index, recrawl_within }
+    }
+
+    /// Requests a second in all: a large world is not to wait for this limit.
+    pub(crate) fn whole_per_second(self) -> u32 {
+        if self.sites > 300 { 1000 } else { 200 }
+    }
+}
+
 /// A store in memory is gone with its process: such a run has one process only.
 fn rounds(world: &World, scenario: Scenario) -> Vec<Round> {
     let first = Round { at: 0, before: Ending::Stopped, again: vec![] };
@@ -49,7 +67,7 @@ pub(crate) fn run(world: &Arc<World>, scenario: Scenario) -> Record {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap().block_on(async {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = data_dir();
         let clock = Clock::starting_at(Timestamp::from_secs(START_SECS));
         let web = Web::new(Arc::clone(world), clock);
         let machine = Machine { dir: dir.path().to_owned(), scenario, clock, web };
@@ -67,6 +85,12 @@ pub(crate) fn run(world: &Arc<World>, scenario: Scenario) -> Record {
         record.entries = std::mem::take(&mut *machine.web.ledger());
         record
     })
+}
+
+/// In memory where the system has a place for that: no power fails here, so no disk need be waited
+/// for.
+fn data_dir() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 fn moment(at: Ms) -> Timestamp {
@@ -91,7 +115,7 @@ impl Machine {
         config.identity.contact = Some("me@example.org".into());
         config.storage.data = self.dir.join("data");
         config.storage.store = self.scenario.engine.name().into();
-        config.politeness.whole_per_second = 1000;
+        config.politeness.whole_per_second = self.scenario.whole_per_second();
         config
     }
 
@@ -153,6 +177,10 @@ impl Machine {
                 drop(running);
                 // Its tasks are gone once they had a turn.
                 tokio::time::sleep(Duration::from_millis(1)).await;
+                // What came in at its last moment, it may not have heard.
+                for entry in self.web.ledger().iter_mut().rev().take(1000) {
+                    entry.until = entry.until.filter(|until| *until < ends);
+                }
             }
         }
     }
