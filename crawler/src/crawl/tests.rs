@@ -269,6 +269,29 @@ async fn two_sites_whose_robots_txt_lie_on_each_other() {
     assert_polite(&web, Duration::from_secs(2));
 }
 
+/// A robots.txt that lies on a host that fails is itself unreachable: it is asked for as AM-11 says,
+/// not once for each time that the other host may be asked (found by the simulation, seed 7).
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_lies_on_a_failing_site() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", redirect(&[("location", "https://b.example/rules")])),
+            ("https://b.example/robots.txt", (500, &[][..], String::new())),
+            ("https://b.example/rules", (500, &[][..], String::new())),
+        ],
+    );
+    let mut config = config("https://a.example/");
+    config.crawl.seeds.push("https://b.example/".into());
+    config.crawl.patience = Span::secs(86_400);
+    let days = Duration::from_secs(10 * 86_400);
+    assert!(tokio::time::timeout(days, Data::new().crawl(&web, &config)).await.is_err());
+    let tries = web.count("https://a.example/robots.txt");
+    assert!((40..=46).contains(&tries), "{tries} in ten days: 15 min doubling to 6 h");
+    assert_eq!(web.count("https://a.example/"), 0);
+}
+
 /// Redirects: each hop is judged at its own origin, loops and long chains end (HT-002, HT-012).
 #[tokio::test(start_paused = true)]
 async fn redirects_are_judged_hop_by_hop() {

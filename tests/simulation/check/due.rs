@@ -143,6 +143,13 @@ impl Case<'_> {
             0 => 0,
             some => costs[some - 1].1,
         };
+        // What the last request before asked for may last still.
+        let before = costs.partition_point(|(from, _)| *from < due.from);
+        let pending = match before {
+            0 => 0,
+            1 => costs[0].1,
+            some => costs[some - 1].1 - costs[some - 2].1,
+        };
         let (mut idle, mut slack) = (0, SLACK);
         for (from, until, standing) in self.book.after(host, due.from, end.max(due.from)) {
             let waited = spent(until) - spent(from);
@@ -156,7 +163,7 @@ impl Case<'_> {
                 }
                 Standing::Failing { since, retry_at, copy } => {
                     let overdue = until - retry_at.max(from);
-                    if overdue > ROBOTS_SLACK + waited {
+                    if overdue > ROBOTS_SLACK + waited + pending {
                         let what = format!("robots.txt was due at {}", clock(retry_at));
                         return Some((Rule::RobotsLate, until, what));
                     }
@@ -181,7 +188,7 @@ impl Case<'_> {
                     }
                 }
             }
-            if idle > slack + spent(until) - spent(due.from) {
+            if idle > slack + spent(until) - spent(due.from) + pending {
                 let late = due.attempt.map_or("never".into(), clock);
                 let what = format!("due at {}, fetched {late}", clock(due.from));
                 return Some((Rule::NotFetched, until, what));

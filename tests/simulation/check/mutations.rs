@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use comity_storage::EngineKind;
 
-use super::errands::{Standing, Taught, allows, errand_of};
+use super::errands::{Errand, Standing, Taught, allows, errand_of};
 use super::{Book, Rule, judge};
 use crate::ledger::{Entry, Look, Record};
 use crate::run::{Scenario, run};
@@ -150,7 +150,9 @@ fn missing(clean: &Clean<'_>, record: &mut Record) {
 
 /// Of the site that waits for its first robots.txt the longest, all but the first attempt.
 fn no_retries(clean: &Clean<'_>, record: &mut Record) {
-    let most = clean.book.errands.iter().max_by_key(|(_, errands)| errands.len()).unwrap();
+    let failed = |errand: &&Errand| matches!(errand.taught, Taught::Failed { .. });
+    let failures = |errands: &[Errand]| errands.iter().filter(failed).count();
+    let most = clean.book.errands.iter().max_by_key(|(_, errands)| failures(errands)).unwrap();
     let mut first = true;
     record.entries.retain(|entry| {
         host_of(&entry.url) != most.0 || std::mem::replace(&mut first, false)
