@@ -60,18 +60,23 @@ impl Book {
         }
         let mut book =
             Self { errands: HashMap::new(), standings: HashMap::new(), sixth_hops: vec![] };
+        let mut by_host: HashMap<&str, Vec<&Entry>> = HashMap::new();
+        for entry in record.entries.iter().filter(|entry| entry.until.is_some()) {
+            by_host.entry(host_of(&entry.url)).or_default().push(entry);
+        }
+        let seen = Seen { world, record, by_host };
         for (host, steps) in steps {
-            let errands = book.errands_of(world, &steps);
+            let errands = book.errands_of(&steps, &seen);
             book.standings.insert(host.clone(), standings(&errands));
             book.errands.insert(host, errands);
         }
         book
     }
 
-    fn errands_of(&mut self, world: &World, steps: &[&Entry]) -> Vec<Errand> {
+    fn errands_of(&mut self, steps: &[&Entry], seen: &Seen<'_>) -> Vec<Errand> {
         let mut errands = Vec::new();
         let (mut began, mut hops) = (0, 0);
-        for step in steps {
+        for (number, step) in steps.iter().enumerate() {
             if path_of(&step.url) == "/robots.txt" {
                 (began, hops) = (step.from, 0);
             } else {
@@ -81,7 +86,13 @@ impl Book {
                 self.sixth_hops.push((step.from, step.url.clone()));
             }
             let Some(ended) = step.until else { continue };
-            if let Some(taught) = taught(world, &step.served, hops) {
+            let goes_on = steps.get(number + 1).is_some_and(|one| path_of(&one.url) != "/robots.txt");
+            let taught = match &step.served {
+                Served::Redirect { .. } if hops < HOPS && goes_on => None,
+                Served::Redirect { to, .. } if hops < HOPS => seen.failing_hop(to, ended),
+                served => taught(seen.world, served),
+            };
+            if let Some(taught) = taught {
                 errands.push(Errand { began, ended, taught });
             }
         }
@@ -107,7 +118,31 @@ impl Book {
     }
 }
 
-fn taught(world: &World, served: &Served, hops: usize) -> Option<Taught> {
+/// What all servers saw.
+struct Seen<'a> {
+    world: &'a World,
+    record: &'a Record,
+    by_host: HashMap<&'a str, Vec<&'a Entry>>,
+}
+
+impl Seen<'_> {
+    /// A redirect that was not followed, because the host that it leads to fails and is left alone
+    /// for longer than an errand waits: then the robots.txt cannot be reached (RT-028). Unless the
+    /// process was gone before it could be followed.
+    fn failing_hop(&self, to: &str, at: Ms) -> Option<Taught> {
+        let last = self.by_host.get(host_of(to))?.iter().rfind(|entry| entry.over() <= at)?;
+        let gone = self.record.processes.iter().map(|(_, gone)| *gone).find(|gone| *gone >= at)?;
+        let wait = retry_after(&last.served).unwrap_or(0);
+        let retry_after = (last.over() + wait - at).max(0);
+        let failed = Taught::Failed { is_503: false, retry_after };
+        (is_bad(&last.served) && gone > at + HOP_PATIENCE).then_some(failed)
+    }
+}
+
+/// The longest that an errand waits for its next hop's turn, about.
+const HOP_PATIENCE: Ms = 3 * MINUTE;
+
+fn taught(world: &World, served: &Served) -> Option<Taught> {
     let no_file = Taught::Good { file: None, fresh_for: DAY };
     Some(match served {
         Served::File { site, version } => {
@@ -116,7 +151,6 @@ fn taught(world: &World, served: &Served, hops: usize) -> Option<Taught> {
                 file.max_age_secs.map_or(DAY, |secs| (secs * 1000).clamp(5 * MINUTE, DAY));
             Taught::Good { file: Some((*site, *version)), fresh_for }
         }
-        Served::Redirect { .. } if hops < HOPS => return None,
         Served::Redirect { .. } => no_file,
         served if is_bad(served) => Taught::Failed {
             is_503: matches!(served, Served::Status { status: 503, .. }),

@@ -148,15 +148,13 @@ fn missing(clean: &Clean<'_>, record: &mut Record) {
     record.entries.retain(|entry| entry.url != leaf);
 }
 
-/// Of the site that waits for its first robots.txt the longest, all but the first attempt.
+/// Of the site whose robots.txt fails the most, nothing after the first failure.
 fn no_retries(clean: &Clean<'_>, record: &mut Record) {
     let failed = |errand: &&Errand| matches!(errand.taught, Taught::Failed { .. });
     let failures = |errands: &[Errand]| errands.iter().filter(failed).count();
     let most = clean.book.errands.iter().max_by_key(|(_, errands)| failures(errands)).unwrap();
-    let mut first = true;
-    record.entries.retain(|entry| {
-        host_of(&entry.url) != most.0 || std::mem::replace(&mut first, false)
-    });
+    let first = most.1.iter().find(failed).unwrap().ended;
+    record.entries.retain(|entry| host_of(&entry.url) != most.0 || entry.from <= first);
 }
 
 fn address(clean: &Clean<'_>, record: &mut Record) {
