@@ -7,7 +7,7 @@ use std::time::Duration;
 use comity_compliance::robots::{
     Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Step, Trouble,
 };
-use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp};
+use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use comity_storage::{Store, StoreError};
 
 use super::Context;
@@ -170,11 +170,17 @@ impl<S: Store, T: Transport> Context<S, T> {
             else {
                 return Ok(Ok(turn));
             };
-            let fails = turn.failures > 0;
             drop(turn);
             if hold.until > patience_ends {
-                let broken_off = NoHop::NotNow(BrokenOff(hold.until));
-                return Ok(Err(if fails { NoHop::Failing(hold) } else { broken_off }));
+                return Ok(Err(match hold.cause {
+                    WaitCause::Backoff | WaitCause::RetryAfter => NoHop::Failing(hold),
+                    WaitCause::Interval
+                    | WaitCause::CrawlDelay
+                    | WaitCause::SlowStart
+                    | WaitCause::Slowdown
+                    | WaitCause::Latency
+                    | WaitCause::RobotsUnreachable => NoHop::NotNow(BrokenOff(hold.until)),
+                }));
             }
             tokio::select! {
                 () = self.clock.sleep_until(hold.until) => {}

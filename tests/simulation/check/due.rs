@@ -162,16 +162,17 @@ impl Case<'_> {
                     idle += until - from;
                 }
                 Standing::Failing { since, retry_at, copy } => {
+                    let forbids = |file| !allows(self.world, file, path);
+                    if until > since + STOP && copy.is_some_and(forbids) {
+                        return None;
+                    }
                     let overdue = until - retry_at.max(from);
                     if overdue > ROBOTS_SLACK + waited + pending {
                         let what = format!("robots.txt was due at {}", clock(retry_at));
                         return Some((Rule::RobotsLate, until, what));
                     }
                     match copy {
-                        Some(file) if until > since + STOP => {
-                            if !allows(self.world, file, path) {
-                                return None;
-                            }
+                        Some(_) if until > since + STOP => {
                             idle += until - from.max(since + STOP);
                         }
                         None if until > since + REIGN => {

@@ -12,6 +12,8 @@ pub(super) struct Errand {
     pub(super) began: Ms,
     pub(super) ended: Ms,
     pub(super) taught: Taught,
+    /// Nobody saw it fail: a hop was not made to a host that fails.
+    pub(super) is_inferred: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -87,13 +89,13 @@ impl Book {
             }
             let Some(ended) = step.until else { continue };
             let goes_on = steps.get(number + 1).is_some_and(|one| path_of(&one.url) != "/robots.txt");
-            let taught = match &step.served {
-                Served::Redirect { .. } if hops < HOPS && goes_on => None,
-                Served::Redirect { to, .. } if hops < HOPS => seen.failing_hop(to, ended),
-                served => taught(seen.world, served),
+            let (taught, is_inferred) = match &step.served {
+                Served::Redirect { .. } if hops < HOPS && goes_on => (None, false),
+                Served::Redirect { to, .. } if hops < HOPS => (seen.failing_hop(to, ended), true),
+                served => (taught(seen.world, served), false),
             };
             if let Some(taught) = taught {
-                errands.push(Errand { began, ended, taught });
+                errands.push(Errand { began, ended, taught, is_inferred });
             }
         }
         errands
@@ -130,7 +132,7 @@ impl Seen<'_> {
     /// for longer than an errand waits: then the robots.txt cannot be reached (RT-028). Unless the
     /// process was gone before it could be followed.
     fn failing_hop(&self, to: &str, at: Ms) -> Option<Taught> {
-        let last = self.by_host.get(host_of(to))?.iter().rfind(|entry| entry.over() <= at)?;
+        let last = self.by_host.get(host_of(to))?.iter().rfind(|entry| entry.from <= at)?;
         let gone = self.record.processes.iter().map(|(_, gone)| *gone).find(|gone| *gone >= at)?;
         let wait = retry_after(&last.served).unwrap_or(0);
         let retry_after = (last.over() + wait - at).max(0);

@@ -62,6 +62,10 @@ impl Case<'_> {
     /// How soon a robots.txt is asked for again.
     fn cadence(&self, judgement: &mut Judgement) {
         for (host, errands) in &self.book.errands {
+            // How often it tried is not seen where a hop's host failed.
+            if errands.iter().any(|errand| errand.is_inferred) {
+                continue;
+            }
             for pair in errands.windows(2) {
                 let earliest = match (&pair[0].taught, self.book.standing(host, pair[0].ended)) {
                     (Taught::Good { .. }, _) => pair[0].ended + 5 * MINUTE,
