@@ -34,7 +34,7 @@ fn scenario(seed: u64) -> Scenario {
     let engine = std::env::var("COMITY_SIM_ENGINE").unwrap_or("sled".into());
     let recrawl = setting("COMITY_SIM_RECRAWL_DAYS", 0);
     Scenario {
-        sites: usize::try_from(setting("COMITY_SIM_SITES", 50)).unwrap(),
+        sites: usize::try_from(setting("COMITY_SIM_SITES", 25)).unwrap(),
         days: i64::try_from(setting("COMITY_SIM_DAYS", 60)).unwrap(),
         engine: *EngineKind::ALL.iter().find(|kind| kind.name() == engine).unwrap(),
         index: setting("COMITY_SIM_INDEX", 0) > 0,
