@@ -2,6 +2,7 @@
 //! seconds, every run reproduced by its number. See docs/simulation.md.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stdout, reason = "whoever runs it by hand reads the figures")]
 
 mod chance;
 mod check;
@@ -112,7 +113,10 @@ fn all_well(scenarios: &[Scenario]) {
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "run again with COMITY_SIM_SEEDS=1 COMITY_SIM_SEED= one of {wrong:?}");
+    assert!(
+        wrong.is_empty(),
+        "run again with COMITY_SIM_SEEDS=1 COMITY_SIM_SEED= one of {wrong:?}"
+    );
 }
 
 #[test]

@@ -108,8 +108,7 @@ struct Machine {
 impl Machine {
     fn config(&self, world: &World) -> Config {
         let mut config = Config::default();
-        let seeds = world.sites.iter().filter(|site| site.is_seed);
-        config.crawl.seeds = seeds.map(|site| site.url("/")).collect();
+        config.crawl.seeds.clone_from(&world.seeds);
         config.crawl.scope = "any".into();
         config.crawl.patience = Span(Duration::from_secs(400 * 86_400));
         config.identity.contact = Some("me@example.org".into());
@@ -141,10 +140,7 @@ impl Machine {
             transport: self.web.clone(),
             clock: self.clock,
             reporter: Reporter::default(),
-            index: self
-                .scenario
-                .index
-                .then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
+            index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
             stop: stop.clone(),
         });
         let mut running = Box::pin(crawl.unwrap().run());

@@ -18,7 +18,7 @@ use hyper::{StatusCode, Version};
 use url::Url;
 
 use crate::ledger::Entry;
-use crate::world::{Content, Fault, File, MINUTE, Ms, START_SECS, SECOND, Served, World, parsed};
+use crate::world::{Content, Fault, File, MINUTE, Ms, SECOND, START_SECS, Served, World};
 
 #[derive(Clone)]
 pub(crate) struct Web {
@@ -203,9 +203,4 @@ fn html(url: &Url, version: usize, content: &Content, rules: &str) -> String {
         text += &format!("<a href=\"{}\"{rel}>there</a>\n", link.to);
     }
     text + "</body></html>"
-}
-
-/// A robots.txt's URL.
-pub(crate) fn robots_url(host: &str) -> String {
-    parsed(&format!("https://{host}/robots.txt")).into()
 }

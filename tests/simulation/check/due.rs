@@ -30,13 +30,7 @@ pub(super) fn found<'a>(world: &'a World, record: &'a Record) -> HashMap<&'a str
         let first: &mut Ms = found.entry(url).or_insert(at);
         *first = at.min(*first);
     };
-    let (seeds, urls) = (world.sites.iter().filter(|site| site.is_seed), record.urls(world));
-    for seed in seeds {
-        let front_page = seed.url("/");
-        if let Some(url) = urls.get(front_page.as_str()) {
-            name(url, 0);
-        }
-    }
+    world.seeds.iter().for_each(|url| name(url, 0));
     for (round, (began, _)) in world.rounds.iter().zip(record.processes.iter().skip(1)) {
         round.again.iter().for_each(|url| name(url, *began));
     }
@@ -56,15 +50,6 @@ pub(super) fn found<'a>(world: &'a World, record: &'a Record) -> HashMap<&'a str
         }
     }
     found
-}
-
-impl Record {
-    /// The addresses of front pages as the world's links spell them, or as they were asked for.
-    fn urls<'a>(&'a self, world: &'a World) -> HashMap<&'a str, &'a str> {
-        let asked = self.entries.iter().map(|entry| entry.url.as_str());
-        let wanted = world.rounds.iter().flat_map(|round| round.again.iter().map(String::as_str));
-        asked.chain(wanted).map(|url| (url, url)).collect()
-    }
 }
 
 impl Case<'_> {
@@ -119,26 +104,21 @@ impl Case<'_> {
     fn costs(&self, host: &str) -> Vec<(Ms, Ms)> {
         let mut sum = 0;
         let entries = self.by_host.get(host).map_or(&[][..], Vec::as_slice);
-        let cost = |entry: &&Entry| {
-            let own = if is_bad(&entry.served) { HOUR + 10 * MINUTE } else { 10 * MINUTE };
-            own.max(retry_after(&entry.served).unwrap_or(0))
+        let cost = |entry: &Entry| {
+            let asked = retry_after(&entry.served).unwrap_or(0);
+            if is_bad(&entry.served) { asked.max(HOUR + 10 * MINUTE) } else { 80 * SECOND }
         };
         let mut add = |entry: &&Entry| {
-            sum += if is_bad(&entry.served) { cost(entry) } else { 80 * SECOND };
+            sum += cost(entry);
             (entry.from, sum)
         };
         entries.iter().map(&mut add).collect()
     }
 
     /// Follows a due page until it was attempted, or need not be.
-    fn neglect(
-        &self,
-        host: &str,
-        due: &Due<'_>,
-        costs: &[(Ms, Ms)],
-    ) -> Option<(Rule, Ms, String)> {
+    fn neglect(&self, host: &str, due: &Due<'_>, costs: &[(Ms, Ms)]) -> Option<(Rule, Ms, String)> {
         let path = path_of(due.url);
-        let end = due.attempt.unwrap_or(self.end());
+        let end = due.attempt.unwrap_or(self.world.length);
         let spent = |at: Ms| match costs.partition_point(|(from, _)| *from < at) {
             0 => 0,
             some => costs[some - 1].1,
@@ -176,10 +156,11 @@ impl Case<'_> {
                             idle += until - from.max(since + STOP);
                         }
                         None if until > since + REIGN => {
-                            let probes_well = !is_bad(&self.world.serve(
-                                &format!("https://{host}/"),
-                                from.max(since + REIGN),
-                            ));
+                            let probes_well = !is_bad(
+                                &self
+                                    .world
+                                    .serve(&format!("https://{host}/"), from.max(since + REIGN)),
+                            );
                             if probes_well {
                                 slack = SLACK + DAY + HOUR;
                                 idle += until - from.max(since + REIGN);
@@ -196,11 +177,6 @@ impl Case<'_> {
             }
         }
         None
-    }
-
-    /// When the last process was gone, or the world's time is over.
-    fn end(&self) -> Ms {
-        self.world.length
     }
 
     fn given_up(&self) -> usize {

@@ -19,17 +19,30 @@ pub(super) struct Errand {
 #[derive(Clone, Debug)]
 pub(super) enum Taught {
     /// A file, by site and version, or that there is none.
-    Good { file: Option<(usize, usize)>, fresh_for: Ms },
-    Failed { is_503: bool, retry_after: Ms },
+    Good {
+        file: Option<(usize, usize)>,
+        fresh_for: Ms,
+    },
+    Failed {
+        is_503: bool,
+        retry_after: Ms,
+    },
 }
 
 /// What holds from the end of an errand on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Standing {
     Unknown,
-    Good { file: Option<(usize, usize)>, fresh_until: Ms },
+    Good {
+        file: Option<(usize, usize)>,
+        fresh_until: Ms,
+    },
     /// `since` is the end of the first errand that failed.
-    Failing { since: Ms, retry_at: Ms, copy: Option<Option<(usize, usize)>> },
+    Failing {
+        since: Ms,
+        retry_at: Ms,
+        copy: Option<Option<(usize, usize)>>,
+    },
 }
 
 /// All errands, by the host whose robots.txt was wanted.
@@ -88,11 +101,16 @@ impl Book {
                 self.sixth_hops.push((step.from, step.url.clone()));
             }
             let Some(ended) = step.until else { continue };
-            let goes_on = steps.get(number + 1).is_some_and(|one| path_of(&one.url) != "/robots.txt");
+            let goes_on =
+                steps.get(number + 1).is_some_and(|one| path_of(&one.url) != "/robots.txt");
             let (taught, is_inferred) = match &step.served {
                 Served::Redirect { .. } if hops < HOPS && goes_on => (None, false),
                 Served::Redirect { to, .. } if hops < HOPS => (seen.failing_hop(to, ended), true),
-                served => (taught(seen.world, served), false),
+                Served::File { .. }
+                | Served::Page { .. }
+                | Served::Redirect { .. }
+                | Served::Status { .. }
+                | Served::Failed(_) => (taught(seen.world, &step.served), false),
             };
             if let Some(taught) = taught {
                 errands.push(Errand { began, ended, taught, is_inferred });

@@ -35,7 +35,11 @@ const MUTATIONS: &[Mutation] = &[
     ("robots.txt no longer retried", no_retries, Rule::RobotsLate),
     ("two sites of an address at once", address, Rule::Ceiling),
     ("every gap twice as long", slower, Rule::Idle),
-    ("a page gone from the index", |_, r| each_look(r, |look| drop(look.shown.pop())), Rule::Missing),
+    (
+        "a page gone from the index",
+        |_, r| each_look(r, |look| drop(look.shown.pop())),
+        Rule::Missing,
+    ),
     ("a page in the index that was never fetched", strange, Rule::Shown),
     ("a page kept in the index after its day", kept, Rule::Shown),
 ];
@@ -186,7 +190,10 @@ fn kept(clean: &Clean<'_>, record: &mut Record) {
             let content = clean.world.content(&entry.url, version);
             content.and_then(|one| one.expires).is_some_and(|day| day + HOUR < at)
         }
-        _ => false,
+        Served::File { .. }
+        | Served::Redirect { .. }
+        | Served::Status { .. }
+        | Served::Failed(_) => false,
     };
     let at = record.looks.last().unwrap().at;
     let page = clean.page(|entry| expired(entry, at)).url.clone();

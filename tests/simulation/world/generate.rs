@@ -33,8 +33,14 @@ impl World {
         for round in &mut rounds {
             round.again = wanted_again(&all, &mut again);
         }
+        // Every second site and every one with troubles; links lead to the others.
+        let named = all
+            .iter()
+            .enumerate()
+            .filter(|(number, site)| number.is_multiple_of(2) || site.manner != Manner::Steady);
+        let seeds = named.map(|(_, site)| site.url("/")).collect();
         let hosts = (0..).zip(&all).map(|(at, site)| (site.host.clone(), at)).collect();
-        Self { seed, length, sites: all, rounds, hosts }
+        Self { length, sites: all, seeds, rounds, hosts }
     }
 }
 
@@ -67,16 +73,16 @@ fn host(number: usize) -> String {
 
 fn site(number: usize, all: usize, chance: &mut Chance, rounds: &[Round], length: Ms) -> Site {
     let manner = manner(chance);
-    let latency = match manner {
-        Manner::Slow => chance.between(SECOND, 9 * SECOND),
-        _ => chance.between(20, 350),
+    let latency = if manner == Manner::Slow {
+        chance.between(SECOND, 9 * SECOND)
+    } else {
+        chance.between(20, 350)
     };
     let mut site = Site {
         host: host(number),
         address: Ipv4Addr::LOCALHOST.into(),
         latency,
         manner,
-        is_seed: number.is_multiple_of(2) || manner != Manner::Steady,
         robots: robots(manner, number, all, chance, rounds),
         troubles: troubles(manner, chance, rounds),
         pages: BTreeMap::new(),

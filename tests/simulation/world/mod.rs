@@ -24,9 +24,10 @@ pub(crate) const START_SECS: i64 = 1_796_000_000;
 
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) seed: u64,
     pub(crate) length: Ms,
     pub(crate) sites: Vec<Site>,
+    /// The front pages that the operator names.
+    pub(crate) seeds: Vec<String>,
     /// When the operator restarts the crawl.
     pub(crate) rounds: Vec<Round>,
     hosts: HashMap<String, usize>,
@@ -55,7 +56,6 @@ pub(crate) struct Site {
     pub(crate) address: IpAddr,
     pub(crate) latency: Ms,
     pub(crate) manner: Manner,
-    pub(crate) is_seed: bool,
     /// What /robots.txt is from a moment on, the first from 0 on.
     pub(crate) robots: Vec<(Ms, Robots)>,
     pub(crate) troubles: Vec<Trouble>,
@@ -86,7 +86,11 @@ pub(crate) enum Robots {
     /// No such file: the status.
     None(u16),
     /// Behind so many redirects, on the site with this number.
-    Behind { hops: usize, on: usize, file: File },
+    Behind {
+        hops: usize,
+        on: usize,
+        file: File,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -165,11 +169,22 @@ pub(crate) struct Link {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Served {
     /// The robots.txt of a site, in the version with this number.
-    File { site: usize, version: usize },
+    File {
+        site: usize,
+        version: usize,
+    },
     /// A page with content, in the version with this number.
-    Page { version: usize },
-    Redirect { status: u16, to: String },
-    Status { status: u16, retry_after_secs: Option<i64> },
+    Page {
+        version: usize,
+    },
+    Redirect {
+        status: u16,
+        to: String,
+    },
+    Status {
+        status: u16,
+        retry_after_secs: Option<i64>,
+    },
     /// No answer.
     Failed(Fault),
 }

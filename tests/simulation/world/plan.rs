@@ -68,7 +68,7 @@ fn fault(chance: &mut Chance) -> Fault {
 }
 
 pub(super) fn troubles(manner: Manner, chance: &mut Chance, rounds: &[Round]) -> Vec<Trouble> {
-    let mut trouble = |from: Ms, lasts: Ms, reach: Reach, fault: Fault| Trouble {
+    let trouble = |from: Ms, lasts: Ms, reach: Reach, fault: Fault| Trouble {
         from,
         until: from.saturating_add(lasts),
         reach,
