@@ -114,6 +114,8 @@ impl Machine {
         config.identity.contact = Some("me@example.org".into());
         config.storage.data = self.dir.join("data");
         config.storage.store = self.scenario.engine.name().into();
+        // A site that says nothing keeps its worker for half a minute: enough for the others.
+        config.crawl.sites_at_once = self.scenario.sites.max(64);
         config.politeness.whole_per_second = self.scenario.whole_per_second();
         config
     }

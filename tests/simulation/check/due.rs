@@ -194,12 +194,18 @@ impl Case<'_> {
 fn retries(attempts: &[&Entry]) -> Vec<Ms> {
     let mut due = Vec::new();
     let mut failures = 0;
-    for entry in attempts.iter().filter(|e| errand_of(&e.url).is_none() && !is_lookup(e)) {
+    let pages = attempts.iter().filter(|e| errand_of(&e.url).is_none() && !is_lookup(e));
+    let pages: Vec<_> = pages.collect();
+    for (number, entry) in pages.iter().enumerate() {
         let Some(until) = entry.until else { continue };
         failures = if is_bad(&entry.served) { failures + 1 } else { 0 };
         if (1..ATTEMPTS).contains(&failures) {
             let own = if failures == 1 { 5 * MINUTE } else { 20 * MINUTE };
-            due.push(until + own.max(retry_after(&entry.served).unwrap_or(0)));
+            let at = until + own.max(retry_after(&entry.served).unwrap_or(0));
+            // A Retry-After that is shorter is believed once, and the operator may want it sooner.
+            if pages.get(number + 1).is_none_or(|next| next.from >= at) {
+                due.push(at);
+            }
         }
     }
     due
