@@ -122,6 +122,7 @@ struct Context<S, T> {
     /// When the index was begun: it has no page of before.
     index_since: OnceLock<Timestamp>,
     committed: Notify,
+    outbox_fed: Notify,
     stop: CancellationToken,
 }
 
@@ -212,6 +213,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             audit: audit.map_err(CrawlError::Audit)?,
             index_since: OnceLock::new(),
             committed: Notify::new(),
+            outbox_fed: Notify::new(),
             settings,
             store,
             transport,
@@ -287,7 +289,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         Ok(())
     }
 
-    /// The one loop. Whatever it waits for, it wakes to keep house.
+    /// The one loop. While anybody is at work, it wakes to keep house.
     async fn drive(
         self: &Arc<Self>,
         workers: &mut JoinSet<Result<(), StoreError>>,
@@ -307,10 +309,11 @@ impl<S: Store, T: Transport> Context<S, T> {
             {
                 return Ok(end);
             }
-            let wake_at = self.wake_at();
+            let wake_at = self.wake_at(workers.is_empty());
             tokio::select! {
                 Some(ended) = workers.join_next() => ended_well(ended)?,
                 () = self.stop.cancelled() => {}
+                () = feeder_ended(feeder) => {}
                 () = self.committed.notified() => {}
                 () = self.clock.sleep_until(wake_at) => {}
             }
@@ -370,6 +373,14 @@ fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
     }
 }
 
+/// Waits until the feeder has ended, which it does by itself only when it fails.
+async fn feeder_ended(feeder: Option<&Feeder>) {
+    match feeder {
+        Some(feeder) => feeder.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
 fn ended_well(
     ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
 ) -> Result<(), CrawlError> {
@@ -400,12 +411,14 @@ impl<S: Store, T> Context<S, T> {
         }
     }
 
-    fn wake_at(&self) -> Timestamp {
+    /// With nobody at work there is no house to keep: a crawl that waits for days sleeps for days.
+    fn wake_at(&self, idle: bool) -> Timestamp {
         let now = self.clock.now();
-        let latest = now.after(HOUSEKEEPING);
+        let soon = now.after(HOUSEKEEPING);
         match self.store.next_ready() {
-            Some(at) if at > now => at.min(latest),
-            Some(_) | None => latest,
+            Some(at) if at > now && idle => at,
+            Some(at) if at > now => at.min(soon),
+            Some(_) | None => soon,
         }
     }
 }

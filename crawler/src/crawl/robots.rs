@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_compliance::robots::{
-    Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Step,
+    Body, RobotsErrand, RobotsOutcome, RobotsRecord, RobotsReply, RobotsResponse, Step, Trouble,
 };
-use comity_compliance::{Grounds, Origin, Site, SitePace, Timestamp};
+use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use comity_storage::{Store, StoreError};
 
 use super::Context;
@@ -82,6 +82,15 @@ const PROXY_PAUSE: Duration = Duration::from_secs(60);
 /// before. It may set out again at the instant.
 struct BrokenOff(Timestamp);
 
+/// Why a redirect's next hop is not made.
+enum NoHop {
+    /// Its site's usual pace asks for more time than is waited for, or the crawl is stopping.
+    NotNow(BrokenOff),
+    /// Its site fails, and is left alone until then: so the robots.txt cannot be reached (RT-028).
+    /// Errands that were broken off for this would be so for as long as the site fails.
+    Failing(Hold),
+}
+
 impl<S: Store, T: Transport> Context<S, T> {
     /// Fetches an origin's robots.txt and keeps what comes of it. If the errand is broken off, it
     /// keeps nothing and says when to try again. `turn` is the turn at the origin's own site, which
@@ -143,14 +152,21 @@ impl<S: Store, T: Transport> Context<S, T> {
             };
             turn = match self.turn_for_hop(&grounds).await? {
                 Ok(turn) => turn,
-                Err(broken_off) => return Ok(Err(broken_off)),
+                Err(NoHop::NotNow(broken_off)) => return Ok(Err(broken_off)),
+                Err(NoHop::Failing(hold)) => {
+                    return Ok(Ok(RobotsOutcome::Unreachable {
+                        cause: "a redirect to a host that fails".into(),
+                        trouble: Trouble::Other,
+                        retry_after: Some(hold.until.since(self.clock.now())),
+                    }));
+                }
             };
         }
     }
 
     /// The turn at the site of a redirect's next hop, once its pace permits, unless that would
     /// take too long or the crawl is stopping.
-    async fn turn_for_hop(&self, grounds: &Grounds) -> Result<Result<Turn, BrokenOff>, StoreError> {
+    async fn turn_for_hop(&self, grounds: &Grounds) -> Result<Result<Turn, NoHop>, StoreError> {
         let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
         let policy = &self.settings.policy;
         let known = self.store.site(&site).await?.map(|state| state.pace);
@@ -160,17 +176,27 @@ impl<S: Store, T: Transport> Context<S, T> {
         let patience_ends = self.clock.now().after(patience);
         loop {
             let turn = self.gates.turn(&site, &known).await;
-            let ready = turn.ready_at(policy).map_or(Timestamp::EPOCH, |hold| hold.until);
-            if ready <= self.clock.now() {
+            let Some(hold) = turn.ready_at(policy).filter(|hold| hold.until > self.clock.now())
+            else {
                 return Ok(Ok(turn));
-            }
+            };
             drop(turn);
-            if ready > patience_ends {
-                return Ok(Err(BrokenOff(ready)));
+            if hold.until > patience_ends {
+                return Ok(Err(match hold.cause {
+                    WaitCause::Backoff | WaitCause::RetryAfter => NoHop::Failing(hold),
+                    WaitCause::Interval
+                    | WaitCause::CrawlDelay
+                    | WaitCause::SlowStart
+                    | WaitCause::Slowdown
+                    | WaitCause::Latency
+                    | WaitCause::RobotsUnreachable => NoHop::NotNow(BrokenOff(hold.until)),
+                }));
             }
             tokio::select! {
-                () = self.clock.sleep_until(ready) => {}
-                () = self.stop.cancelled() => return Ok(Err(BrokenOff(ready))),
+                () = self.clock.sleep_until(hold.until) => {}
+                () = self.stop.cancelled() => {
+                    return Ok(Err(NoHop::NotNow(BrokenOff(hold.until))));
+                }
             }
         }
     }

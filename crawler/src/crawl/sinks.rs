@@ -24,7 +24,7 @@ pub(super) struct IndexFeed {
 const BATCH: usize = 512;
 /// Changes wait no longer than this for the index.
 const COMMIT_EVERY: Duration = Duration::from_secs(3);
-/// The outbox is looked at this often.
+/// The outbox is looked at this often while anything is in it.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Pages whose day has come are looked for this often. Queries enforce it to the second.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
@@ -46,9 +46,12 @@ impl IndexFeed {
     ) -> Result<(), CrawlError> {
         loop {
             self.turn(&context).await?;
+            let empty = context.store.stats().outbox_pending == 0;
+            let nap = if empty { SWEEP_EVERY } else { LOOK_EVERY };
             tokio::select! {
                 () = finish.cancelled() => return self.drain(&context).await,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = context.outbox_fed.notified(), if empty => {}
+                () = tokio::time::sleep(nap) => {}
             }
         }
     }
@@ -126,6 +129,7 @@ impl IndexFeed {
 pub(super) struct Feeder {
     task: JoinHandle<Result<(), CrawlError>>,
     finish: CancellationToken,
+    ended: CancellationToken,
 }
 
 impl Feeder {
@@ -133,14 +137,23 @@ impl Feeder {
         feed: IndexFeed,
         context: Arc<Context<S, T>>,
     ) -> Self {
-        let finish = CancellationToken::new();
-        let task = tokio::spawn(feed.run(context, finish.clone()));
-        Self { task, finish }
+        let (finish, ended) = (CancellationToken::new(), CancellationToken::new());
+        let (told, tells) = (finish.clone(), ended.clone().drop_guard());
+        let task = tokio::spawn(async move {
+            let _tells = tells;
+            feed.run(context, told).await
+        });
+        Self { task, finish, ended }
     }
 
     /// Whether it ended though nobody told it to.
     pub(super) fn has_failed(&self) -> bool {
-        self.task.is_finished()
+        self.ended.is_cancelled()
+    }
+
+    /// Waits until it has ended.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
     }
 
     /// Lets it empty the outbox.

@@ -246,6 +246,7 @@ async fn commit<S: Store, T: Transport>(
     let site = report.token.site.clone();
     let receipt = context.store.commit(report, context.clock.now()).await?;
     context.committed.notify_one();
+    context.outbox_fed.notify_one();
     match receipt {
         Receipt::Accepted { new_urls } => {
             context.reporter.count(|counts| counts.found += new_urls as u64);

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use comity_compliance::{Grounds, Site, Timestamp};
-use comity_storage::{Durability, EngineKind, OpenOptions, Opening, Stats, Work, open};
+use comity_storage::{
+    Durability, EngineKind, Found, OpenOptions, Opening, Plan, Stats, Store, Via, Work, open,
+};
 use hyper::{HeaderMap, StatusCode, Version};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -305,6 +307,29 @@ async fn two_sites_whose_robots_txt_lie_on_each_other() {
     assert_polite(&web, Duration::from_secs(2));
 }
 
+/// A robots.txt that lies on a host that fails is itself unreachable: it is asked for as AM-11 says,
+/// not once for each time that the other host may be asked (found by the simulation, seed 7).
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_lies_on_a_failing_site() {
+    let clock = Clock::starting_at(T0);
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", redirect(&[("location", "https://b.example/rules")])),
+            ("https://b.example/robots.txt", (500, &[][..], String::new())),
+            ("https://b.example/rules", (500, &[][..], String::new())),
+        ],
+    );
+    let mut config = config("https://a.example/");
+    config.crawl.seeds.push("https://b.example/".into());
+    config.crawl.patience = Span::secs(86_400);
+    let days = Duration::from_secs(10 * 86_400);
+    assert!(tokio::time::timeout(days, Data::new().crawl(&web, &config)).await.is_err());
+    let tries = web.count("https://a.example/robots.txt");
+    assert!((40..=46).contains(&tries), "{tries} in ten days: 15 min doubling to 6 h");
+    assert_eq!(web.count("https://a.example/"), 0);
+}
+
 /// Redirects: each hop is judged at its own origin, loops and long chains end (HT-002, HT-012).
 #[tokio::test(start_paused = true)]
 async fn redirects_are_judged_hop_by_hop() {
@@ -365,6 +390,38 @@ async fn an_expired_page_is_withdrawn_without_a_visit() {
     assert_eq!(web.ledger().len(), requests, "nothing was fetched");
     // Gone from the index itself: not even a query in the past finds it.
     assert_eq!((found("words", T0), found("fleeting", T0)), (1, 0));
+}
+
+/// A page that robots.txt forbids since leaves the index once that is noticed (RT-049; found by the
+/// simulation, seed 1 with an index).
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_disallowed_since_is_withdrawn() {
+    let (data, clock) = (Data::new(), Clock::starting_at(T0));
+    let page = || ("https://a.example/", html("<title>Home</title>lasting words"));
+    let config = config("https://a.example/");
+    data.crawl(&Web::new(clock, [page()]), &config).await;
+    assert_eq!(data.found("words", T0), 1);
+    tokio::time::advance(Duration::from_secs(2 * 86_400)).await;
+    let options = OpenOptions { work: Work::Caller, ..OpenOptions::default() };
+    let (dir, now) = (data.0.path().join("data"), clock.now());
+    let store = open(&dir, EngineKind::Redb, Durability::Process, now, options).unwrap();
+    let (url, plan) = (Url::parse("https://a.example/").unwrap(), Plan::Again { priority: 0 });
+    let wanted = Found {
+        url,
+        depth: 0,
+        hops: 0,
+        role: comity_storage::Role::Page,
+        via: Via::Seed,
+        from: None,
+        at: now,
+        plan,
+    };
+    store.push(vec![wanted]).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    let shut = ("https://a.example/robots.txt", robots("user-agent: *\ndisallow: /\n"));
+    data.crawl(&Web::new(clock, [page(), shut]), &config).await;
+    assert_eq!(data.found("words", T0), 0);
 }
 
 /// A robots.txt that cannot be read stops the site; the crawl tells so and ends (RT-025).

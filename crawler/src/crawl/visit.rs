@@ -115,11 +115,19 @@ impl<S: Store, T: Transport> Context<S, T> {
         evidence: Option<String>,
         now: Timestamp,
     ) -> Visit {
-        let (reason, told) = (reason.code(), evidence.as_deref());
-        self.tell(&Event::Refused { url: &page.url, reason, evidence: told });
-        let (code, sink) = (reason.into(), self.withdraw_if_indexed(page));
-        let outcome = Outcome::Refused { code, evidence };
-        Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
+        let (code, told) = (reason.code(), evidence.as_deref());
+        self.tell(&Event::Refused { url: &page.url, reason: code, evidence: told });
+        let visit = plain(page, now, Outcome::Refused { code: code.into(), evidence });
+        match reason {
+            // What may no longer be read may no longer be shown (RT-049).
+            RefusalReason::RobotsDisallow => {
+                let sink = self.withdraw_if_indexed(page);
+                Visit { sink, index_review: Review::Never, ..visit }
+            }
+            RefusalReason::OutOfScope
+            | RefusalReason::UnsupportedScheme
+            | RefusalReason::BlockedAddress => visit,
+        }
     }
 
     pub(super) fn failed(

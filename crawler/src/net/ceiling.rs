@@ -1,24 +1,20 @@
 //! How often, at the wire: a second lock that no mistake of the politeness law can open.
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::ops::Add;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_compliance::Site;
-use governor::clock::{Clock, Reference};
-use governor::middleware::NoOpMiddleware;
-use governor::nanos::Nanos;
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::Quota;
 use tokio::time::Instant;
 
 /// Keys that have had no request for a while are forgotten once in so many passes.
 const PASSES_BETWEEN_SWEEPS: u32 = 1024;
-/// A longer period is counted as this one: governor panics from 584 years on, and the law of
-/// politeness keeps the rest of it.
+/// A longer period is counted as this one: instants end some time, and the law of politeness
+/// keeps the rest of it.
 const LONGEST_PERIOD: Duration = Duration::from_secs(365 * 86_400);
 
 /// The ceilings; `None` is no ceiling.
@@ -43,108 +39,112 @@ impl CeilingNumbers {
 }
 
 /// Lets requests pass no more often than the numbers say.
+#[derive(Debug)]
 pub struct Ceilings {
-    sites: Option<Limiter<Site>>,
-    addresses: Option<Limiter<IpAddr>>,
-    whole: Option<Limiter<()>>,
-    passes: AtomicU32,
+    books: Mutex<Books>,
+}
+
+/// What has passed lately.
+#[derive(Debug)]
+struct Books {
+    sites: Book<Site>,
+    addresses: Book<IpAddr>,
+    whole: Book<()>,
+    passes: u32,
 }
 
 impl Ceilings {
     /// Fresh ceilings: nothing has been asked yet.
     pub fn new(numbers: CeilingNumbers) -> Self {
-        Self {
-            sites: numbers.per_site.map(Limiter::new),
-            addresses: numbers.per_address.map(Limiter::new),
-            whole: numbers.whole.map(Limiter::new),
-            passes: AtomicU32::new(0),
-        }
+        let books = Books {
+            sites: Book::new(numbers.per_site),
+            addresses: Book::new(numbers.per_address),
+            whole: Book::new(numbers.whole),
+            passes: 0,
+        };
+        Self { books: Mutex::new(books) }
     }
 
     /// Waits until a request to `site` at `address` is under all three ceilings, and counts it.
     ///
-    /// The whole crawl's comes last, so that a site that waits holds up no other.
+    /// It is counted at all three in the same moment, so that no wait for one of them brings it
+    /// nearer to the next request under another; and a site that waits holds up no other.
     pub async fn pass(&self, site: &Site, address: IpAddr) {
-        if let Some(sites) = &self.sites {
-            sites.pass(site).await;
-        }
-        if let Some(addresses) = &self.addresses {
-            addresses.pass(&address.to_canonical()).await;
-        }
-        if let Some(whole) = &self.whole {
-            whole.pass(&()).await;
-        }
-        let passes = self.passes.fetch_add(1, Ordering::Relaxed);
-        if passes % PASSES_BETWEEN_SWEEPS == PASSES_BETWEEN_SWEEPS - 1 {
-            self.sweep();
+        let address = address.to_canonical();
+        loop {
+            let now = Instant::now();
+            let ready = self.pass_at(now, site, address);
+            if ready <= now {
+                return;
+            }
+            tokio::time::sleep_until(ready).await;
         }
     }
 
-    /// Forgets the keys that could pass at once: forgotten or not, they are answered the same.
-    fn sweep(&self) {
-        if let Some(sites) = &self.sites {
-            sites.sweep();
+    /// Counts a request at `now` if all ceilings permit it; else says when they may.
+    fn pass_at(&self, now: Instant, site: &Site, address: IpAddr) -> Instant {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let Books { sites, addresses, whole, passes } = &mut *books;
+        let ready = [sites.ready(site), addresses.ready(&address), whole.ready(&())];
+        let ready = ready.into_iter().flatten().max().unwrap_or(now);
+        if ready > now {
+            return ready;
         }
-        if let Some(addresses) = &self.addresses {
-            addresses.sweep();
+        sites.count(site, now);
+        addresses.count(&address, now);
+        whole.count(&(), now);
+        *passes += 1;
+        if *passes == PASSES_BETWEEN_SWEEPS {
+            *passes = 0;
+            sites.sweep(now);
+            addresses.sweep(now);
         }
-    }
-}
-
-struct Limiter<K: Hash + Eq + Clone> {
-    rate: RateLimiter<K, DashMapStateStore<K>, WireClock, NoOpMiddleware<SinceStart>>,
-    clock: WireClock,
-}
-
-impl<K: Hash + Eq + Clone> Limiter<K> {
-    fn new(quota: Quota) -> Self {
-        let clock = WireClock(Instant::now());
-        Self { rate: RateLimiter::new(quota, DashMapStateStore::default(), clock), clock }
-    }
-
-    async fn pass(&self, key: &K) {
-        while let Err(not_yet) = self.rate.check_key(key) {
-            let wait = not_yet.wait_time_from(self.clock.now());
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    fn sweep(&self) {
-        self.rate.retain_recent();
-        self.rate.shrink_to_fit();
+        now
     }
 }
 
-/// Tokio's pausable clock, counted from a start.
+/// One ceiling, kept as the generic cell rate algorithm does: by the instant until which a key's
+/// requests are spread out.
+#[derive(Debug)]
+struct Book<K> {
+    limit: Option<Limit>,
+    spread_until: HashMap<K, Instant>,
+}
+
 #[derive(Clone, Copy, Debug)]
-struct WireClock(Instant);
-
-impl Clock for WireClock {
-    type Instant = SinceStart;
-
-    fn now(&self) -> SinceStart {
-        SinceStart(self.0.elapsed())
-    }
+struct Limit {
+    period: Duration,
+    /// How far ahead of an even spread a burst may run.
+    ahead: Duration,
 }
 
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct SinceStart(Duration);
-
-impl Add<Nanos> for SinceStart {
-    type Output = Self;
-
-    fn add(self, more: Nanos) -> Self {
-        Self(self.0.saturating_add(more.into()))
-    }
-}
-
-impl Reference for SinceStart {
-    fn duration_since(&self, earlier: Self) -> Nanos {
-        self.0.saturating_sub(earlier.0).into()
+impl<K: Hash + Eq + Clone> Book<K> {
+    fn new(quota: Option<Quota>) -> Self {
+        let limit = quota.map(|quota| {
+            let period = quota.replenish_interval().min(LONGEST_PERIOD);
+            let ahead = period.saturating_mul(quota.burst_size().get() - 1).min(LONGEST_PERIOD);
+            Limit { period, ahead }
+        });
+        Self { limit, spread_until: HashMap::new() }
     }
 
-    fn saturating_sub(&self, duration: Nanos) -> Self {
-        Self(self.0.checked_sub(duration.into()).unwrap_or(self.0))
+    /// When the key's next request may pass; `None` is at once.
+    fn ready(&self, key: &K) -> Option<Instant> {
+        let ahead = self.limit?.ahead;
+        let until = *self.spread_until.get(key)?;
+        Some(until.checked_sub(ahead).unwrap_or(until))
+    }
+
+    fn count(&mut self, key: &K, now: Instant) {
+        let Some(limit) = self.limit else { return };
+        let until = self.spread_until.get(key).map_or(now, |until| now.max(*until));
+        self.spread_until.insert(key.clone(), until + limit.period);
+    }
+
+    /// Forgets the keys that stand as if they had never been: they are answered the same.
+    fn sweep(&mut self, now: Instant) {
+        self.spread_until.retain(|_, until| *until > now);
+        self.spread_until.shrink_to_fit();
     }
 }
 
@@ -189,6 +189,27 @@ mod tests {
         }
     }
 
+    /// A request that waits for the whole crawl's ceiling comes no nearer to the next one to its
+    /// address: found by the simulation, seed 1 (140 ms where the ceiling says 200).
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_at_one_ceiling_shortens_no_other() {
+        let (per_address, whole) = (every(3), every(1));
+        let ceilings = Ceilings::new(CeilingNumbers { per_site: None, per_address, whole });
+        let (ceilings, start) = (&ceilings, Instant::now());
+        let passed = async |site: &str, address: &str| {
+            ceilings.pass(&Site::from_host(site), address.parse().unwrap()).await;
+            start.elapsed().as_secs()
+        };
+        let times = tokio::join!(
+            passed("first", "192.0.2.9"),
+            passed("a", "192.0.2.1"),
+            passed("b", "192.0.2.1")
+        );
+        let (first, mut others) = (times.0, [times.1, times.2]);
+        others.sort_unstable();
+        assert_eq!((first, others), (0, [1, 4]));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_period_beyond_all_bounds_holds() {
         let per_site = CeilingNumbers::one_in(Duration::MAX, NonZeroU32::MIN);
@@ -205,6 +226,6 @@ mod tests {
         }
         tokio::time::advance(Duration::from_secs(5)).await;
         ceilings.pass(&Site::from_host("last"), [192, 0, 2, 1].into()).await;
-        assert!(ceilings.sites.as_ref().unwrap().rate.len() <= 1);
+        assert!(ceilings.books.lock().unwrap().sites.spread_until.len() <= 1);
     }
 }
