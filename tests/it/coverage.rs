@@ -24,10 +24,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("LK-008", "nothing is rendered: what the initial HTML says is all that is read"),
     ("WB-001", "a draft: optional, off, not built"),
     ("WB-002", "a draft: optional, off, not built"),
-    (
-        "AM-55",
-        "by construction: neither an errand's reply nor the reader of a sitemap has a place for X-Robots-Tag",
-    ),
     ("AM-67", "no verdict on soft 404s is made"),
 ];
 

@@ -242,7 +242,9 @@ async fn what_is_not_tls_is_told() {
         (Manner::Stall(vec![]), "connect-timeout"),
     ] {
         let server = Server::start_blind(manner).await;
-        let result = ask(&transport(config()), "127.0.0.1", server.address).await;
+        let limits = if expect.contains("timeout") { short() } else { patient() };
+        let url = Url::parse(&format!("https://127.0.0.1:{}/", server.address.port())).unwrap();
+        let result = transport(config()).get(&url, &limits).await;
         assert_eq!(code(&result), expect, "{result:?}");
     }
 }
