@@ -137,7 +137,7 @@ impl Machine {
         let stop = CancellationToken::new();
         let crawl = Crawl::new(Parts {
             settings,
-            resumed: store.opening() != Opening::Created,
+            recovered: store.opening() == Opening::Recovered,
             store,
             transport: self.web.clone(),
             clock: self.clock,

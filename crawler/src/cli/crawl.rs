@@ -35,11 +35,11 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
             if again == 1 { "is" } else { "are" },
         ));
     }
-    let resumed = store.opening() != Opening::Created;
+    let recovered = store.opening() == Opening::Recovered;
     let troubles = Troubles::default();
     let crawl = Crawl::new(Parts {
         store,
-        resumed,
+        recovered,
         transport,
         clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),

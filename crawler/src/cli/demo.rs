@@ -93,7 +93,7 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
     save_config(&store, config).await?;
     let events = Events::default();
     let crawl = Crawl::new(Parts {
-        resumed: store.opening() != Opening::Created,
+        recovered: store.opening() == Opening::Recovered,
         store,
         transport: crawl::transport(settings, clock)?,
         clock,

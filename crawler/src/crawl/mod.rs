@@ -110,9 +110,11 @@ struct Context<S, T> {
     clock: Clock,
     /// Workers at work.
     active: AtomicUsize,
-    /// When this process took over the store, if an earlier one had it: a request of that one may
-    /// have been under way until then.
+    /// When this process took over the store of one that died: a request of that one may have been
+    /// under way until then.
     taken_over_at: Option<Timestamp>,
+    /// When the run before this one cut off requests under way.
+    cut_off_at: OnceLock<Timestamp>,
     ceilings: Ceilings,
     gates: Gates,
     robots: RobotsBook,
@@ -132,8 +134,9 @@ pub struct Parts<S, T> {
     pub settings: Settings,
     /// Where it keeps what it knows.
     pub store: S,
-    /// Whether the store was there before this process.
-    pub resumed: bool,
+    /// Whether the process that had the store before did not close it: a request of its may have
+    /// been under way until now.
+    pub recovered: bool,
     /// How it reaches the web.
     pub transport: T,
     /// What time it is.
@@ -173,7 +176,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// # Errors
     /// [`CrawlError::Audit`] if the audit log cannot be opened.
     pub fn new(parts: Parts<S, T>) -> Result<Self, CrawlError> {
-        let Parts { mut settings, store, resumed, transport, clock, reporter, index, stop } = parts;
+        let Parts { mut settings, store, recovered, transport, clock, reporter, index, stop } =
+            parts;
         // Without an index nobody would empty the outbox.
         settings.index = index.is_some();
         let now = clock.now();
@@ -204,7 +208,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
                 SiteBudgets::CAPACITY_BYTES,
             )),
             longest_request: longest_request(&limits),
-            taken_over_at: resumed.then_some(now),
+            taken_over_at: recovered.then_some(now),
+            cut_off_at: OnceLock::new(),
             ceilings: Ceilings::new(settings.ceilings),
             active: AtomicUsize::new(0),
             gates: Gates::default(),
@@ -239,6 +244,9 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// [`CrawlError`]; what was committed until then is safe, and running it again goes on.
     pub async fn run(self) -> Result<End, CrawlError> {
         let context = self.context;
+        if let Some(at) = saved::cut_off_at(&context.store).await? {
+            context.cut_off_at.get_or_init(|| at);
+        }
         if let Some(feed) = &self.feed {
             let now = context.clock.now();
             let since = saved::index_since(&context.store, feed.is_new(), now).await?;
@@ -250,7 +258,10 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             Ok(()) => context.drive(&mut workers, feeder.as_ref()).await,
             Err(error) => Err(error),
         };
-        context.wind_down(workers).await;
+        let noted = match context.wind_down(workers).await {
+            true => Ok(()),
+            false => saved::note_cut_off(&context.store, context.clock.now()).await,
+        };
         let fed = match feeder {
             Some(feeder) => feeder.finish().await,
             None => Ok(()),
@@ -260,6 +271,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         // The first error is the cause; those after it are what it led to.
         let end = ended?;
         fed?;
+        noted?;
         closed?;
         Ok(end)
     }
@@ -343,9 +355,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         Ok(())
     }
 
-    /// Waits for the requests under way, within bounds. What is cut off was not acknowledged, so
-    /// it is fetched again.
-    async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) {
+    /// Waits for the requests under way, within bounds; whether all came to their end. What is cut
+    /// off was not acknowledged, so it is fetched again.
+    async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) -> bool {
         self.stop.cancel();
         let all = async {
             while let Some(ended) = workers.join_next().await {
@@ -354,10 +366,12 @@ impl<S: Store, T: Transport> Context<S, T> {
                 }
             }
         };
-        if tokio::time::timeout(STOP_WITHIN, all).await.is_err() {
+        let all_ended = tokio::time::timeout(STOP_WITHIN, all).await.is_ok();
+        if !all_ended {
             tracing::warn!("requests were still under way; their pages are fetched again");
         }
         workers.shutdown().await;
+        all_ended
     }
 }
 
@@ -434,11 +448,11 @@ impl<S, T> Context<S, T> {
         Facts { policy, identity, scope, robots, pace }
     }
 
-    /// A pace as it must be taken after a restart: an earlier process may have had a request under
-    /// way until this one took over.
+    /// A pace as it must be taken after a restart that was not clean: an earlier process may have
+    /// had a request under way.
     fn since_opening(&self, mut pace: SitePace) -> SitePace {
-        if let Some(at) = self.taken_over_at {
-            pace.assume_request(at);
+        for at in self.taken_over_at.iter().chain(self.cut_off_at.get()) {
+            pace.assume_request(*at);
         }
         pace
     }

@@ -10,6 +10,7 @@ use crate::config::Config;
 
 const NAME: &str = "config";
 const INDEX: &str = "index";
+const CUT_OFF: &str = "cut-off";
 /// Room for the value's name in the store.
 const PIECE_BYTES: usize = MAX_META_BYTES - 1024;
 
@@ -84,8 +85,28 @@ pub(super) async fn index_since<S: Store>(
         store.put_meta(INDEX, now.as_millis().to_string().into()).await?;
         return Ok(now);
     }
-    let known = store.meta(INDEX).await?.and_then(|text| String::from_utf8(text).ok());
-    Ok(known.and_then(|text| text.parse().ok()).map_or(Timestamp::EPOCH, Timestamp::from_millis))
+    Ok(instant(store, INDEX).await?.unwrap_or(Timestamp::EPOCH))
+}
+
+/// Notes that requests were cut off at `at`: when their servers felt them is not known.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be written.
+pub(super) async fn note_cut_off<S: Store>(store: &S, at: Timestamp) -> Result<(), StoreError> {
+    store.put_meta(CUT_OFF, at.as_millis().to_string().into()).await
+}
+
+/// When requests were cut off last, if that ever happened.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be read.
+pub(super) async fn cut_off_at<S: Store>(store: &S) -> Result<Option<Timestamp>, StoreError> {
+    instant(store, CUT_OFF).await
+}
+
+async fn instant<S: Store>(store: &S, name: &str) -> Result<Option<Timestamp>, StoreError> {
+    let text = store.meta(name).await?.and_then(|text| String::from_utf8(text).ok());
+    Ok(text.and_then(|text| text.parse().ok()).map(Timestamp::from_millis))
 }
 
 /// Whether the crawl has an index: then it must be there.

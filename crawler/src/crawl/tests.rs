@@ -174,7 +174,7 @@ impl Data {
         let store = open(data, EngineKind::Redb, Durability::Process, now, options).unwrap();
         let crawl = Crawl::new(Parts {
             settings,
-            resumed: store.opening() != Opening::Created,
+            recovered: store.opening() == Opening::Recovered,
             store,
             transport: web.clone(),
             clock: web.clock,
@@ -328,6 +328,21 @@ async fn a_robots_txt_that_lies_on_a_failing_site() {
     let tries = web.count("https://a.example/robots.txt");
     assert!((40..=46).contains(&tries), "{tries} in ten days: 15 min doubling to 6 h");
     assert_eq!(web.count("https://a.example/"), 0);
+}
+
+/// Runs that end sooner than the site may be asked again still go on, one after the other.
+#[tokio::test(start_paused = true)]
+async fn an_interval_longer_than_the_patience() {
+    let web = Web::new(Clock::starting_at(T0), [("https://a.example/", html("home"))]);
+    let mut config = config("https://a.example/");
+    config.politeness.interval = Span::secs(150);
+    let data = Data::new();
+    let (end, _) = data.crawl(&web, &config).await;
+    assert!(matches!(end, End::Waits(_)));
+    tokio::time::advance(Duration::from_secs(300)).await;
+    assert_eq!(data.crawl(&web, &config).await.0, End::Done);
+    assert_eq!(web.count("https://a.example/"), 1);
+    assert_polite(&web, Duration::from_secs(150));
 }
 
 /// Redirects: each hop is judged at its own origin, loops and long chains end (HT-002, HT-012).
