@@ -47,7 +47,7 @@ async fn read(dir: &Path, kind: EngineKind) -> (usize, bool) {
     let store = match opened(dir, kind) {
         Ok(store) => store,
         Err(error) => {
-            println!("{kind} {error}");
+            assert!(error.to_string().contains("is damaged"), "{error}");
             return (0, true);
         }
     };
@@ -55,10 +55,9 @@ async fn read(dir: &Path, kind: EngineKind) -> (usize, bool) {
     for number in 0..RECORDS {
         match store.page(&url(number)).await {
             Ok(page) => good += usize::from(page.is_some()),
-            Err(error) => { println!("{kind} {number} {error}"); damaged = true },
+            Err(_) => damaged = true,
         }
     }
-    println!("{kind} {good} {damaged}");
     (good, damaged)
 }
 
@@ -98,11 +97,8 @@ pub(super) fn changed_byte() -> Answers {
             let file = dir.path().join(file);
             let mut bytes = fs::read(&file).unwrap();
             let text = "record-0500-of";
-            let places: Vec<_> = (0..bytes.len() - text.len())
-                .filter(|at| &bytes[*at..*at + text.len()] == text.as_bytes())
-                .collect();
-            println!("{kind} {places:?}");
-            bytes[places[0] + 8] ^= 1;
+            let place = bytes.windows(text.len()).position(|part| part == text.as_bytes()).unwrap();
+            bytes[place + 8] ^= 1;
             fs::write(&file, &bytes).unwrap();
             let (good, damaged) = read(dir.path(), kind).await;
             (least, detected) = (least.min(good), detected & damaged);

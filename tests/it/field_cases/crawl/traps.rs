@@ -49,7 +49,7 @@ async fn growing_paths() -> Answers {
 
 /// Ten pages, each of which gives every link a new number of a session.
 fn ten_pages(session: impl Fn(u64) -> String + Send + Sync + 'static) -> Web {
-    let number = AtomicU64::new(1);
+    let number = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
     Web::new(move |asked| match asked.url.path() {
         "/robots.txt" => Said::status(404),
         path => {
