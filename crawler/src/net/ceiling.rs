@@ -210,6 +210,29 @@ mod tests {
         assert_eq!((first, others), (0, [1, 4]));
     }
 
+    /// RL-017 of the field cases: whoever waits at an address goes in turn, however eager another
+    /// site there is.
+    #[tokio::test(start_paused = true)]
+    async fn neighbours_take_turns() {
+        let numbers = CeilingNumbers { per_address: every(1), ..CeilingNumbers::default() };
+        let (ceilings, start) = (&Ceilings::new(numbers), Instant::now());
+        let ask = async |site: &str, wait: u64, times: u32| {
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            for _ in 0..times {
+                ceilings.pass(&Site::from_host(site), [192, 0, 2, 1].into()).await;
+            }
+            start.elapsed().as_secs()
+        };
+        let (_, _, small, smaller) = tokio::join!(
+            ask("eager", 0, 40),
+            ask("large", 10, 40),
+            ask("small", 500, 3),
+            ask("smaller", 700, 2),
+        );
+        // Four take turns: every fourth second is one's own.
+        assert!(small <= 12 && smaller <= 8, "{small} {smaller}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_period_beyond_all_bounds_holds() {
         let per_site = CeilingNumbers::one_in(Duration::MAX, NonZeroU32::MIN);
