@@ -19,7 +19,10 @@ use bench::{Bench, Said, Web};
 pub(super) fn judge(case: &Case) -> Answers {
     let answers = once(case, ask);
     let expected = |key: &str| &case.expect[key];
-    answers.into_iter().map(|(key, raw)| (key.clone(), bounded(&key, expected(&key), raw))).collect()
+    answers
+        .into_iter()
+        .map(|(key, raw)| (key.clone(), bounded(&key, expected(&key), raw)))
+        .collect()
 }
 
 fn ask(case: &Case) -> Answers {
@@ -59,7 +62,9 @@ fn bounded(key: &str, expect: &Value, raw: Value) -> Value {
 /// The expected range, least and most, if the number is in it.
 fn in_range(range: &Value, number: &Value) -> Value {
     match range.as_array().map(Vec::as_slice) {
-        Some([least, most]) if number.as_u64() >= least.as_u64() && number.as_u64() <= most.as_u64() => {
+        Some([least, most])
+            if number.as_u64() >= least.as_u64() && number.as_u64() <= most.as_u64() =>
+        {
             range.clone()
         }
         _ => number.clone(),

@@ -50,7 +50,11 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("RP-073", "AM-32", "an allow for index.html opens its directory under google only"),
     ("RF-003", "AM-3", "what a redirect brought is never kept for the host it came from"),
     ("RF-018", "AM-11", "after a 503 the next try is five minutes later; Retry-After is a minimum"),
-    ("FR-006", "open", "sled refuses a damaged store whole; redb looks at its sums after a crash only"),
+    (
+        "FR-006",
+        "open",
+        "sled refuses a damaged store whole; redb looks at its sums after a crash only",
+    ),
     ("UR-002", "open", "the final dot of a host goes, from the address as from its key"),
     ("ME-006", "RM-005", "a tag named robot addresses nobody"),
     ("XR-019", "XR-007", "the draft's syntax is off, and stands in another header"),
@@ -211,10 +215,7 @@ impl Case {
 }
 
 fn corpus() -> Vec<Case> {
-    generated::read("conformance/corpus/field-cases.jsonl")
-        .lines()
-        .map(case)
-        .collect()
+    generated::read("conformance/corpus/field-cases.jsonl").lines().map(case).collect()
 }
 
 fn case(line: &str) -> Case {

@@ -12,9 +12,7 @@ use comity::clock::Clock;
 use comity::config::{Config, Span};
 use comity::crawl::{Counts, Crawl, End, Parts, Reporter};
 use comity::index::{IndexWriter, Searcher};
-use comity::net::{
-    Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport, Validators,
-};
+use comity::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport, Validators};
 use comity::settings::Settings;
 use comity_compliance::{Grounds, Timestamp};
 use comity_storage::{

@@ -28,7 +28,11 @@ fn arguments(dir: &Path, seeds: impl IntoIterator<Item = String>) -> Vec<String>
 }
 
 /// The same command twice, killed when the site has got so far, and then to its end.
-fn killed_when(site: &Site, seeds: Vec<String>, so_far: impl Fn(&[String]) -> bool) -> (bool, Value) {
+fn killed_when(
+    site: &Site,
+    seeds: Vec<String>,
+    so_far: impl Fn(&[String]) -> bool,
+) -> (bool, Value) {
     let dir = tempfile::tempdir().unwrap();
     let arguments = arguments(dir.path(), seeds);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -87,10 +91,13 @@ pub(super) fn silent_host(case: &Case) -> Answers {
     let bound = Duration::from_secs(2) * 2;
     told([
         ("crawl_ends", json!(ended.code == Some(0) && all)),
-        ("time_s_max", match took < bound {
-            true => json!("one request timeout plus retries"),
-            false => json!(took.as_secs_f64()),
-        }),
+        (
+            "time_s_max",
+            match took < bound {
+                true => json!("one request timeout plus retries"),
+                false => json!(took.as_secs_f64()),
+            },
+        ),
         ("report", in_words("timeout", &["connected, but no response head within 1 s"], cause)),
     ])
 }

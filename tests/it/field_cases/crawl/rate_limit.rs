@@ -164,14 +164,20 @@ async fn failures(case: &Case) -> Answers {
         && recovering[0] < delays[bad - 1]
         && recovering.last() < recovering.first();
     told([
-        ("delays_s", match grows {
-            Some(_) => json!("strictly growing, at least doubling to a cap"),
-            None => json!(format!("{before:?}, {delays:?}")),
-        }),
-        ("recovers", match recovers {
-            true => json!("slowly after successes"),
-            false => json!(format!("{recovering:?}")),
-        }),
+        (
+            "delays_s",
+            match grows {
+                Some(_) => json!("strictly growing, at least doubling to a cap"),
+                None => json!(format!("{before:?}, {delays:?}")),
+            },
+        ),
+        (
+            "recovers",
+            match recovers {
+                true => json!("slowly after successes"),
+                false => json!(format!("{recovering:?}")),
+            },
+        ),
     ])
 }
 
@@ -186,9 +192,9 @@ async fn spellings(case: &Case) -> Answers {
 /// Two sites on one address, which permits a request a second; one of them is large.
 async fn neighbours(case: &Case) -> Answers {
     let pages = |host: &str| case.input["urls"][host].as_u64().unwrap();
-    let seeds = ["big.example.com", "small.example.com"].into_iter().flat_map(|host| {
-        (0..pages(host)).map(move |number| format!("https://{host}/{number}"))
-    });
+    let seeds = ["big.example.com", "small.example.com"]
+        .into_iter()
+        .flat_map(|host| (0..pages(host)).map(move |number| format!("https://{host}/{number}")));
     let web = Web::new(|_| Said::status(404));
     let interval = delay(case, "delay_s");
     let mut bench = Bench::new(seeds).pacing(interval);

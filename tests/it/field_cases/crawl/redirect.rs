@@ -61,7 +61,11 @@ async fn result(case: &Case, bench: &Bench, web: &Web, last: Option<&String>) ->
     let outcome = bench.outcome(web, last).await;
     let told = |words, meant: &str| in_words(words, &[meant], &outcome);
     match case.id.as_str() {
-        "RD-006" => in_words("too many redirects", &["too-many-redirects"], outcome.split(':').next().unwrap()),
+        "RD-006" => in_words(
+            "too many redirects",
+            &["too-many-redirects"],
+            outcome.split(':').next().unwrap(),
+        ),
         "RD-009" => {
             let other = bench.outcome(web, "https://example.com/b").await;
             json!({

@@ -76,10 +76,13 @@ pub(super) fn empty_snapshot() -> Answers {
         let (good, damaged) = read(dir.path(), EngineKind::Sled).await;
         let log = dir.path().join("sled/db");
         told([
-            ("recovered", match (good, damaged) {
-                (RECORDS, false) => json!("all records of the log"),
-                other => json!(format!("{other:?}")),
-            }),
+            (
+                "recovered",
+                match (good, damaged) {
+                    (RECORDS, false) => json!("all records of the log"),
+                    other => json!(format!("{other:?}")),
+                },
+            ),
             ("deleted", json!(!log.exists())),
             ("panic", json!(false)),
         ])

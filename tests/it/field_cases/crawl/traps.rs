@@ -39,10 +39,13 @@ async fn growing_paths() -> Answers {
     let noted = crawled.stats.noted.get("repeated-segment");
     let small = fetched <= 5 && noted == Some(&1);
     told([
-        ("fetched_max", match small {
-            true => json!("small (repeated-segment or depth limit)"),
-            false => json!(format!("{fetched}, {noted:?}")),
-        }),
+        (
+            "fetched_max",
+            match small {
+                true => json!("small (repeated-segment or depth limit)"),
+                false => json!(format!("{fetched}, {noted:?}")),
+            },
+        ),
         ("crawl_ends", json!(crawled.end == End::Done)),
     ])
 }
@@ -75,10 +78,13 @@ async fn fresh_sessions() -> Answers {
     let bounded = fetched[0] == 10 && fetched[1] <= SHAPE_URLS + 1;
     let reason = ends[1].counts.dropped_links.keys().next().map_or("nothing", String::as_str);
     told([
-        ("fetched_max", match bounded {
-            true => json!("configured (e.g. 10 pages x few variants)"),
-            false => json!(format!("{fetched:?}")),
-        }),
+        (
+            "fetched_max",
+            match bounded {
+                true => json!("configured (e.g. 10 pages x few variants)"),
+                false => json!(format!("{fetched:?}")),
+            },
+        ),
         ("crawl_ends", json!(ends.iter().all(|crawled| crawled.end == End::Done))),
         (
             "report",
@@ -93,7 +99,11 @@ async fn calendar() -> Answers {
         "/cal" => {
             let year = asked.url.query().and_then(|query| query[2..].parse::<i64>().ok());
             let year = year.unwrap_or_default();
-            Said::html(&format!("<a href=/cal?y={}>-</a> <a href=/cal?y={}>+</a>", year - 1, year + 1))
+            Said::html(&format!(
+                "<a href=/cal?y={}>-</a> <a href=/cal?y={}>+</a>",
+                year - 1,
+                year + 1
+            ))
         }
         "/" => {
             let links = (0..50).map(|number| format!("<a href=/real/{number}>{number}</a>"));
@@ -107,10 +117,13 @@ async fn calendar() -> Answers {
     let calendar = under("/cal");
     told([
         ("real_pages_fetched", json!(under("/real/"))),
-        ("calendar_fetched_max", match calendar <= SHAPE_URLS {
-            true => json!("configured per-pattern or per-host budget"),
-            false => json!(calendar),
-        }),
+        (
+            "calendar_fetched_max",
+            match calendar <= SHAPE_URLS {
+                true => json!("configured per-pattern or per-host budget"),
+                false => json!(calendar),
+            },
+        ),
         ("crawl_ends", json!(crawled.end == End::Done)),
     ])
 }
