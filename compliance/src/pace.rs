@@ -193,9 +193,10 @@ pub fn retry_at(
     Some(now.after(pause))
 }
 
-/// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
+/// The interval, doubled with each failure, up to the cap: the first one slows down already
+/// (HT-004, HT-005).
 fn backoff(failures: u32, policy: &Policy) -> Duration {
-    let doublings = failures.saturating_sub(1).min(20);
+    let doublings = failures.min(20);
     policy.interval.saturating_mul(1 << doublings).min(policy.backoff_cap)
 }
 
@@ -237,7 +238,7 @@ mod tests {
             (&google, Answer::Served, Some(10), (2, WaitCause::Interval)),
             (&courteous, retry(120), None, (120, WaitCause::RetryAfter)),
             (&courteous, retry(10_000_000), None, (86_400, WaitCause::RetryAfter)),
-            (&courteous, retry(0), None, (2, WaitCause::Slowdown)),
+            (&courteous, retry(0), None, (4, WaitCause::Backoff)),
             (&courteous, plain, Some(30), (33, WaitCause::Slowdown)),
             (&courteous, Answer::of(404, Some(secs(900))), None, (2, WaitCause::Interval)),
             (&courteous, Answer::of(429, Some(secs(900))), None, (900, WaitCause::RetryAfter)),
@@ -261,7 +262,7 @@ mod tests {
             pace.request_ended(ended(Answer::Unanswered, T0), &policy);
             waits.push(wait(&pace, &policy).0);
         }
-        assert_eq!(waits[..6], [2, 4, 8, 16, 32, 64]);
+        assert_eq!(waits[..6], [4, 8, 16, 32, 64, 128]);
         assert_eq!(waits[13], 3600);
         pace.request_ended(ended(Answer::Served, T0), &policy);
         // One good answer of fifteen: what failed so often is trusted with little (AM-66).
@@ -278,7 +279,7 @@ mod tests {
             pace.request_ended(ended(Answer::Overloaded { retry_after }, T0), &policy);
             wait(&pace, &policy).0
         });
-        assert_eq!(waits, [5, 5, 8, 16]);
+        assert_eq!(waits, [5, 8, 16, 32]);
     }
 
     /// AM-36: the longest of a site's origins, until the file that asked for it asks for less.

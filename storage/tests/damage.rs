@@ -188,6 +188,18 @@ async fn sled_side_files() {
     }
 }
 
+/// A snapshot that a power cut left empty keeps no store shut: the log has all.
+#[tokio::test]
+async fn empty_snapshot() {
+    for bytes in [&b""[..], b"twelve bytes"] {
+        let dir = tempfile::tempdir().unwrap();
+        full(dir.path(), EngineKind::Sled).await;
+        fs::write(dir.path().join("sled/snap.0000000000080000"), bytes).unwrap();
+        let store = try_open(dir.path(), EngineKind::Sled).unwrap();
+        assert_eq!(store.stats().known, URLS);
+    }
+}
+
 #[tokio::test]
 async fn exchanged_marker() {
     for kind in [EngineKind::Sled, EngineKind::Redb] {

@@ -194,6 +194,39 @@ fn settings_reach_the_engine() {
     }
 }
 
+/// A spelling that a crawl takes for another one's is explained by that one, as the crawl's settings
+/// say: one line, one case.
+#[test]
+fn explain_knows_other_spellings() {
+    let site = Site::of_pages(1);
+    let (dir, seed) = (tempfile::tempdir().unwrap(), site.url("/"));
+    let settings = "[urls]\nstrip = [\"view\"]\nstrip_sessions = false\n";
+    fs::write(dir.path().join("comity.toml"), settings).unwrap();
+    run(dir.path(), &["crawl", &seed, "--allow-network", "127.0.0.0/8", "--interval", "1ms"])
+        .well();
+    let cases = [
+        ("", true, false),
+        ("#part", true, false),
+        ("?", true, true),
+        ("?utm_source=a", true, true),
+        ("?view=list&gclid=b", true, true),
+        ("?page=2", false, false),
+        ("?PHPSESSID=3", false, false),
+    ];
+    for (more, known, other) in cases {
+        let url = format!("{seed}{more}");
+        let told = run(dir.path(), &["explain", &url, "--json"]).well().json();
+        let shown = (told["known"].is_object(), told["asked"].is_string());
+        assert_eq!(shown, (known, other), "{url}: {told}");
+        let words = run(dir.path(), &["explain", &url]).well().out;
+        assert_eq!(
+            words.contains("the same page by the crawl's settings"),
+            other,
+            "{url}: {words}"
+        );
+    }
+}
+
 #[test]
 fn rules() {
     let dir = tempfile::tempdir().unwrap();

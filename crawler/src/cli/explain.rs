@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::crawl::publication_of;
 use crate::reasons;
 use crate::settings::Settings;
-use crate::urls;
+use crate::urls::{self, DedupeRules};
 
 pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data, config)?;
@@ -30,7 +30,7 @@ pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Res
     let url = urls::parse_seed(&args.url).map_err(|e| super::Usage(e.to_string()))?;
     open::not_in_use(&data, "explain")?;
     let (store, settings) = open::earlier(&data, clock).await?;
-    let known = Known::look_up(&store, &url).await;
+    let known = Known::look_up(&store, &url, &settings.urls.dedupe).await;
     store.close().await?;
     let known = known?;
     let now = clock.now();
@@ -45,6 +45,9 @@ pub(super) async fn run(args: ExplainArgs, config: Option<&Path>) -> anyhow::Res
 
 /// All that the store knows of a URL.
 struct Known {
+    /// The URL that was asked about, if a crawl knows it by another spelling.
+    asked: Option<Url>,
+    /// The URL as a crawl knows it.
     url: Url,
     page: Option<PageRecord>,
     site: Option<SiteState>,
@@ -52,7 +55,19 @@ struct Known {
 }
 
 impl Known {
-    async fn look_up(store: &open::AnyStore, url: &Url) -> anyhow::Result<Self> {
+    /// Looks a URL up by its own spelling, and if that is unknown, by the form that a crawl asks for
+    /// all spellings of one page by.
+    async fn look_up(
+        store: &open::AnyStore,
+        asked: &Url,
+        rules: &DedupeRules,
+    ) -> anyhow::Result<Self> {
+        let (mut page, mut url) = (store.page(asked).await?, asked);
+        let form = urls::dedupe_form(asked, rules);
+        if page.is_none() && form != *asked {
+            page = store.page(&form).await?;
+            url = if page.is_some() { &form } else { asked };
+        }
         let site = match Site::of(url) {
             Ok(site) => store.site(&site).await?,
             Err(_) => None,
@@ -61,7 +76,8 @@ impl Known {
             Ok(origin) => store.robots(&origin).await?.unwrap_or_default(),
             Err(_) => RobotsRecord::default(),
         };
-        Ok(Self { url: url.clone(), page: store.page(url).await?, site, robots })
+        let asked = (url != asked).then(|| asked.clone());
+        Ok(Self { asked, url: url.clone(), page, site, robots })
     }
 
     /// The verdict at `now`, by the last run's settings.
@@ -84,6 +100,7 @@ impl Known {
         let (copy, failing) = record_json(&self.robots);
         json!({
             "url": self.url.as_str(),
+            "asked": self.asked.as_ref().map(Url::as_str),
             "verdict": {
                 "decision": decision, "reason": code, "clause": clause, "advice": advice,
                 "evidence": evidence, "until": until.map(|at| at.to_string()),
@@ -209,6 +226,13 @@ impl Page<'_> {
     fn print(&self, settings: &Settings) {
         let terminal = self.terminal;
         terminal.line(terminal.paint(Tone::Title, &self.known.url));
+        if let Some(asked) = &self.known.asked {
+            self.row("asked for", asked);
+            self.row(
+                "",
+                "the same page by the crawl's settings ([urls]), known by the address above",
+            );
+        }
         self.verdict(settings);
         self.robots();
         match &self.known.page {

@@ -15,6 +15,19 @@ pub(super) fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(lines.fold(first, |joined, line| joined + ", " + &line))
 }
 
+/// The first Location header as text. It should be ASCII; other bytes are escaped as they stand,
+/// whatever encoding they are of, as browsers do (RFC 9110 section 10.2.2).
+pub(super) fn location(headers: &HeaderMap) -> Option<String> {
+    let bytes = headers.get("location")?.as_bytes();
+    Some(bytes.iter().fold(String::with_capacity(bytes.len()), |mut text, byte| {
+        match byte {
+            byte if byte.is_ascii() => text.push(char::from(*byte)),
+            byte => text.push_str(&format!("%{byte:02X}")),
+        }
+        text
+    }))
+}
+
 /// The wait that a Retry-After header asks for.
 pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     parse_retry_after(headers.get("retry-after")?.to_str().ok()?, now)

@@ -14,7 +14,7 @@ use super::Context;
 use super::gates::Turn;
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 
-use super::reply::{header_text, retry_after};
+use super::reply::{header_text, location, retry_after};
 
 /// Records that were asked for lately; the others rest in the store.
 #[derive(Debug, Default)]
@@ -205,7 +205,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 /// A reply in the words of compliance.
 fn with_response<R>(reply: &Reply, now: Timestamp, judge: impl FnOnce(RobotsReply<'_>) -> R) -> R {
     let cache_control = header_text(&reply.headers, "cache-control");
-    let location = header_text(&reply.headers, "location");
+    let location = location(&reply.headers);
     let age = header_text(&reply.headers, "age");
     let body = match reply.completeness {
         Completeness::Whole | Completeness::Truncated => Body::Read(&reply.body),

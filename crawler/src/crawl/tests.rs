@@ -1,6 +1,7 @@
 //! Whole crawls of a simulated web under a held clock: hours pass in milliseconds, and the web's
 //! own ledger says who came when.
 
+mod http;
 mod revisits;
 mod sitemaps;
 
@@ -15,6 +16,7 @@ use comity_compliance::{Grounds, Site, Timestamp};
 use comity_storage::{
     Durability, EngineKind, Found, OpenOptions, Opening, Plan, Stats, Store, Via, Work, open,
 };
+use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode, Version};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -99,7 +101,7 @@ impl Transport for Web {
         let status = if status == STALE { 200 } else { status };
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
-            headers.append(*name, value.parse().unwrap());
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         Ok(Reply {
             url,

@@ -149,7 +149,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     fn redirected(&self, page: &PageRecord, reply: &Reply, now: Timestamp) -> Visit {
         self.reporter.count(|counts| counts.redirected += 1);
         let status = reply.status.as_u16();
-        let location = header_text(&reply.headers, "location").unwrap_or_default();
+        let location = reply::location(&reply.headers).unwrap_or_default();
         let to = match self.redirect_target(page, &location) {
             Ok(to) => to,
             Err((reason, detail)) => {
@@ -161,10 +161,15 @@ impl<S: Store, T: Transport> Context<S, T> {
             Role::Page => self.plan(&to, page.depth),
             Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0 }),
         };
-        let plan = plan.unwrap_or_else(|reason| {
+        let mut plan = plan.unwrap_or_else(|reason| {
             self.drop_link(&page.url, &to, reason);
             Plan::Note { reason: reason.into() }
         });
+        // With a redirect, Retry-After is about the request that follows (HT-010).
+        if let Plan::Queue { due, .. } = &mut plan {
+            let wait = reply::retry_after(&reply.headers, now);
+            *due = wait.map(|wait| now.after(wait.min(self.settings.policy.retry_after_cap)));
+        }
         let found = Found {
             url: to.clone(),
             depth: page.depth,

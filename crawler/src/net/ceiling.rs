@@ -1,10 +1,10 @@
 //! How often, at the wire: a second lock that no mistake of the politeness law can open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use comity_compliance::Site;
@@ -13,6 +13,8 @@ use tokio::time::Instant;
 
 /// Keys that have had no request for a while are forgotten once in so many passes.
 const PASSES_BETWEEN_SWEEPS: u32 = 1024;
+/// Who is ready and not in turn looks again after this time: the one before goes at once.
+const MOMENT: Duration = Duration::from_millis(1);
 /// A longer period is counted as this one: instants end some time, and the law of politeness
 /// keeps the rest of it.
 const LONGEST_PERIOD: Duration = Duration::from_secs(365 * 86_400);
@@ -50,7 +52,35 @@ struct Books {
     sites: Book<Site>,
     addresses: Book<IpAddr>,
     whole: Book<()>,
+    queues: Queues,
     passes: u32,
+}
+
+/// Who waits at each address, in the order of their coming.
+#[derive(Debug, Default)]
+struct Queues {
+    waiting: HashMap<IpAddr, VecDeque<(u64, Site)>>,
+    next: u64,
+}
+
+/// A place in the queue at an address, given up when it is dropped.
+struct Place<'a> {
+    ceilings: &'a Ceilings,
+    site: &'a Site,
+    address: IpAddr,
+    number: u64,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let waiting = &mut self.ceilings.books().queues.waiting;
+        if let Some(queue) = waiting.get_mut(&self.address) {
+            queue.retain(|(number, _)| *number != self.number);
+            if queue.is_empty() {
+                waiting.remove(&self.address);
+            }
+        }
+    }
 }
 
 impl Ceilings {
@@ -60,6 +90,7 @@ impl Ceilings {
             sites: Book::new(numbers.per_site),
             addresses: Book::new(numbers.per_address),
             whole: Book::new(numbers.whole),
+            queues: Queues::default(),
             passes: 0,
         };
         Self { books: Mutex::new(books) }
@@ -68,12 +99,13 @@ impl Ceilings {
     /// Waits until a request to `site` at `address` is under all three ceilings, and counts it.
     ///
     /// It is counted at all three in the same moment, so that no wait for one of them brings it
-    /// nearer to the next request under another; and a site that waits holds up no other.
+    /// nearer to the next request under another; and a site that waits holds up no other. Of those
+    /// that may go to one address, the one that came first does: a large site starves no neighbour.
     pub async fn pass(&self, site: &Site, address: IpAddr) {
-        let address = address.to_canonical();
+        let place = self.queue_up(site, address.to_canonical());
         loop {
             let now = Instant::now();
-            let ready = self.pass_at(now, site, address);
+            let ready = self.pass_at(now, &place);
             if ready <= now {
                 return;
             }
@@ -81,17 +113,37 @@ impl Ceilings {
         }
     }
 
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queue_up<'a>(&'a self, site: &'a Site, address: IpAddr) -> Place<'a> {
+        let mut books = self.books();
+        let number = books.queues.next;
+        books.queues.next += 1;
+        books.queues.waiting.entry(address).or_default().push_back((number, site.clone()));
+        Place { ceilings: self, site, address, number }
+    }
+
     /// Counts a request at `now` if all ceilings permit it; else says when they may.
-    fn pass_at(&self, now: Instant, site: &Site, address: IpAddr) -> Instant {
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        let Books { sites, addresses, whole, passes } = &mut *books;
-        let ready = [sites.ready(site), addresses.ready(&address), whole.ready(&())];
+    fn pass_at(&self, now: Instant, place: &Place<'_>) -> Instant {
+        let mut books = self.books();
+        let Books { sites, addresses, whole, queues, passes } = &mut *books;
+        let Place { site, address, number, .. } = place;
+        let ready = [sites.ready(site), addresses.ready(address), whole.ready(&())];
         let ready = ready.into_iter().flatten().max().unwrap_or(now);
         if ready > now {
             return ready;
         }
+        let may_go = |site: &Site| sites.ready(site).is_none_or(|ready| ready <= now);
+        let mut queue = queues.waiting.get(address).into_iter().flatten();
+        if addresses.limit.is_some()
+            && queue.find(|(_, site)| may_go(site)).is_some_and(|(first, _)| first != number)
+        {
+            return now + MOMENT;
+        }
         sites.count(site, now);
-        addresses.count(&address, now);
+        addresses.count(address, now);
         whole.count(&(), now);
         *passes += 1;
         if *passes == PASSES_BETWEEN_SWEEPS {
@@ -150,6 +202,8 @@ impl<K: Hash + Eq + Clone> Book<K> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn every(seconds: u64) -> Option<Quota> {
@@ -208,6 +262,53 @@ mod tests {
         let (first, mut others) = (times.0, [times.1, times.2]);
         others.sort_unstable();
         assert_eq!((first, others), (0, [1, 4]));
+    }
+
+    /// RL-017 of the field cases: whoever waits at an address goes in turn, however eager another
+    /// site there is.
+    #[tokio::test(start_paused = true)]
+    async fn neighbours_take_turns() {
+        let numbers = CeilingNumbers { per_address: every(1), ..CeilingNumbers::default() };
+        let (ceilings, start) = (Arc::new(Ceilings::new(numbers)), Instant::now());
+        let ask = |site: &'static str, wait: u64, times: u32| {
+            let ceilings = Arc::clone(&ceilings);
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(wait)).await;
+                for _ in 0..times {
+                    ceilings.pass(&Site::from_host(site), [192, 0, 2, 1].into()).await;
+                }
+                start.elapsed().as_secs()
+            })
+        };
+        let _eager = [ask("eager", 0, 40), ask("large", 10, 40)];
+        let (small, smaller) = (ask("small", 500, 3), ask("smaller", 700, 2));
+        // Four take turns: every fourth second is one's own.
+        let (small, smaller) = (small.await.unwrap(), smaller.await.unwrap());
+        assert!(small <= 12 && smaller <= 8, "{small} {smaller}");
+    }
+
+    /// One that gave up waiting is not waited for, nor one that its own site's ceiling holds.
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_who_cannot_go() {
+        let numbers = CeilingNumbers { per_site: every(60), per_address: every(1), whole: None };
+        let ceilings = Ceilings::new(numbers);
+        let (start, address) = (Instant::now(), [192, 0, 2, 1].into());
+        let (held, other) = (Site::from_host("held"), Site::from_host("other"));
+        ceilings.pass(&held, address).await;
+        let second = Duration::from_secs(1);
+        assert!(tokio::time::timeout(second / 2, ceilings.pass(&other, address)).await.is_err());
+        let (later, ()) = tokio::join!(
+            async {
+                ceilings.pass(&held, address).await;
+                start.elapsed()
+            },
+            async {
+                tokio::time::sleep(second / 4).await;
+                ceilings.pass(&other, address).await;
+                assert!(start.elapsed() < second * 2);
+            }
+        );
+        assert!(later >= second * 60 && later < second * 62, "{later:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,7 +6,8 @@
 //! several trees in one transaction cost a third more; a flush does not sync
 //! (`sled_fsync` mends it).
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ const RELEASE_PAUSE: Duration = Duration::from_millis(1);
 
 /// sled panics when it gets less than 256 bytes, and crawls with little more.
 const LEAST_CACHE_BYTES: u64 = 64 * 1024;
+
+/// A snapshot ends in its length and a checksum; one that is no longer has nothing else.
+const SNAPSHOT_TRAILER: u64 = 12;
 
 /// Memory of 0.34.7, measured: so many bytes a known URL, twice the cache, and a base.
 const MEMORY_PER_PAGE: u64 = 90;
@@ -62,6 +66,8 @@ impl SledEngine {
     pub fn open(dir: &Path, cache_bytes: u64) -> Result<Self, EngineError> {
         let cache_bytes = cache_bytes.max(LEAST_CACHE_BYTES);
         guarded(NAME, "open the store", || {
+            remove_unfinished_snapshots(dir)
+                .map_err(|e| EngineError::io(NAME, "open the store", &e))?;
             let db = sled::Config::new()
                 .path(dir)
                 .cache_capacity(cache_bytes)
@@ -80,6 +86,25 @@ impl SledEngine {
     pub fn prove_power(&self) -> Result<(), EngineError> {
         guarded(NAME, "flush", || sled_fsync::check(&self.db))
     }
+}
+
+/// A snapshot spares sled a part of its log, and holds nothing that is not there; but one that a
+/// power cut left empty makes it refuse the whole store (spacejam/sled#1533).
+fn remove_unfinished_snapshots(dir: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let is_snapshot = entry.file_name().as_encoded_bytes().starts_with(b"snap.");
+        if is_snapshot && entry.metadata()?.len() <= SNAPSHOT_TRAILER {
+            tracing::warn!("sled's snapshot {} is empty; its log is read", entry.path().display());
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn failed(action: &'static str, error: &sled::Error) -> EngineError {

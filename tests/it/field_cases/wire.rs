@@ -4,9 +4,7 @@
 mod names;
 mod responses;
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use comity::clock::Clock;
@@ -19,28 +17,10 @@ use comity_compliance::robots::RobotsErrand;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Answers, Case, robots_text};
+use super::{Answers, Case, in_words, once, robots_text, told};
 
-/// Cases that are about a whole crawl, and where they are judged.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("HO-006", "a trap: how a path may grow is judged where URLs are, in comity::urls"),
-    ("HO-013", "a trap: the same content under many URLs is seen by a crawl, not by a fetch"),
-    ("HO-022", "a trap: tests/it/hostile.rs crawls a calendar beside another site"),
-];
-
-pub(super) fn is_elsewhere(case: &Case) -> bool {
-    ELSEWHERE.iter().any(|(id, _)| *id == case.id)
-}
-
-/// A case's answers do not depend on what it expects: each is asked once.
 pub(super) fn judge(case: &Case) -> Answers {
-    static KNOWN: LazyLock<Mutex<BTreeMap<String, Answers>>> = LazyLock::new(Mutex::default);
-    let known = KNOWN.lock().unwrap().get(&case.id).cloned();
-    known.unwrap_or_else(|| {
-        let answers = ask(case);
-        KNOWN.lock().unwrap().insert(case.id.clone(), answers.clone());
-        answers
-    })
+    once(case, ask)
 }
 
 fn ask(case: &Case) -> Answers {
@@ -74,15 +54,6 @@ fn on_network(asking: impl Future<Output = Answers>) -> Answers {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let longest = Duration::from_secs(30);
     runtime.block_on(async { tokio::time::timeout(longest, asking).await.expect("it ends") })
-}
-
-fn told<const N: usize>(pairs: [(&str, Value); N]) -> Answers {
-    pairs.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
-}
-
-/// The corpus' words, if what happened is one of the outcomes that they mean here.
-fn in_words(words: &str, meant: &[&str], happened: &str) -> Value {
-    json!(if meant.contains(&happened) { words } else { happened })
 }
 
 fn at_most(bound: usize, number: usize) -> Value {
@@ -129,14 +100,5 @@ fn outcome(fetched: &Result<Reply, FetchError>) -> &'static str {
             Completeness::Truncated => "truncated",
             Completeness::Partial(cause) => cause.reason().code(),
         },
-    }
-}
-
-/// What stands in [`ELSEWHERE`] is in the corpus, with a reason.
-#[test]
-fn cases_elsewhere_exist() {
-    let corpus = crate::generated::read("conformance/corpus/field-cases.jsonl");
-    for (id, why) in ELSEWHERE {
-        assert!(corpus.contains(&format!("{{\"id\": \"{id}\"")) && !why.is_empty(), "{id}");
     }
 }
