@@ -108,6 +108,8 @@ impl Book {
                 Served::Redirect { to, .. } if hops < HOPS => (seen.failing_hop(to, ended), true),
                 Served::File { .. }
                 | Served::Page { .. }
+                | Served::NotModified { .. }
+                | Served::Sitemap { .. }
                 | Served::Redirect { .. }
                 | Served::Status { .. }
                 | Served::Failed(_) => (taught(seen.world, &step.served), false),
@@ -176,7 +178,11 @@ fn taught(world: &World, served: &Served) -> Option<Taught> {
             is_503: matches!(served, Served::Status { status: 503, .. }),
             retry_after: retry_after(served).unwrap_or(0),
         },
-        Served::Status { .. } | Served::Page { .. } | Served::Failed(_) => no_file,
+        Served::Status { .. }
+        | Served::Page { .. }
+        | Served::NotModified { .. }
+        | Served::Sitemap { .. }
+        | Served::Failed(_) => no_file,
     })
 }
 

@@ -186,11 +186,13 @@ fn strange(clean: &Clean<'_>, record: &mut Record) {
 
 fn kept(clean: &Clean<'_>, record: &mut Record) {
     let expired = |entry: &Entry, at: Ms| match entry.served {
-        Served::Page { version } => {
+        Served::Page { version, .. } => {
             let content = clean.world.content(&entry.url, version);
             content.and_then(|one| one.expires).is_some_and(|day| day + HOUR < at)
         }
         Served::File { .. }
+        | Served::NotModified { .. }
+        | Served::Sitemap { .. }
         | Served::Redirect { .. }
         | Served::Status { .. }
         | Served::Failed(_) => false,
