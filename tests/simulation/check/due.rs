@@ -133,7 +133,7 @@ impl Case<'_> {
         let began = self.record.processes.iter().skip(1).map(|(began, _)| *began);
         let has_failed = |at: &Ms| {
             let past = visits.partition_point(|visit| visit.over <= *at);
-            past > 0 && visits[past - 1].is_bad() && !is_lookup(visits[past - 1].entry)
+            past > 0 && visits[past - 1].is_given_up
         };
         began.filter(has_failed).collect()
     }

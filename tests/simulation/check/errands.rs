@@ -128,6 +128,17 @@ impl Book {
         if last == 0 { Standing::Unknown } else { known[last - 1].1 }
     }
 
+    /// Whether a file in force in a span forbade a URL.
+    pub(super) fn forbade(&self, world: &World, url: &str, from: Ms, until: Ms) -> bool {
+        let pieces = self.after(host_of(url), from, until);
+        pieces.into_iter().any(|(_, _, standing)| match standing {
+            Standing::Good { file, .. } | Standing::Failing { copy: Some(file), .. } => {
+                !allows(world, file, path_of(url))
+            }
+            Standing::Unknown | Standing::Failing { copy: None, .. } => false,
+        })
+    }
+
     /// What holds after a moment, piece by piece: from when, until when.
     pub(super) fn after(&self, host: &str, at: Ms, end: Ms) -> Vec<(Ms, Ms, Standing)> {
         let known = self.standings.get(host).map_or(&[][..], Vec::as_slice);

@@ -126,7 +126,7 @@ pub(crate) fn judge(world: &World, scenario: Scenario, record: &Record) -> Judge
     }
     let book = Book::new(world, record);
     let found = due::found(world, record);
-    let visits = visits::visits(world, &record.entries);
+    let visits = visits::visits(world, record, &book);
     let mut found_of: HashMap<_, Vec<_>> = HashMap::new();
     for (url, at) in &found {
         found_of.entry(host_of(url)).or_default().push((url.as_str(), *at));

@@ -2,11 +2,11 @@
 //!
 //! Where the servers cannot know what the crawler remembers, there is a span instead of an instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::errands::{Standing, allows, errand_of};
+use super::errands::{Book, errand_of};
 use super::{Case, Judgement, Rule, clock, is_bad, is_lookup, retry_after};
-use crate::ledger::Entry;
+use crate::ledger::{Entry, Record};
 use crate::world::{Body, DAY, HOUR, MINUTE, Ms, SECOND, Served, World, path_of};
 
 /// Attempts in a row after which a page is given up until its next visit.
@@ -32,6 +32,8 @@ pub(super) struct Visit<'a> {
     pub(super) due: Ms,
     /// Whether it brought what the visit before it had brought.
     is_unchanged: bool,
+    /// Whether it was one failure too many.
+    pub(super) is_given_up: bool,
 }
 
 impl Visit<'_> {
@@ -48,17 +50,35 @@ impl Visit<'_> {
 /// All visits of pages and sitemaps, by URL.
 pub(super) type Visits<'a> = BTreeMap<&'a str, Vec<Visit<'a>>>;
 
-pub(super) fn visits<'a>(world: &World, entries: &'a [Entry]) -> Visits<'a> {
+pub(super) fn visits<'a>(world: &World, record: &'a Record, book: &Book) -> Visits<'a> {
     let mut known: BTreeMap<&str, Memory<'_>> = BTreeMap::new();
     let mut visits = Visits::new();
-    let pages = entries.iter().filter(|entry| errand_of(&entry.url).is_none());
+    let seeds: BTreeSet<&str> = world.seeds.iter().map(String::as_str).collect();
+    let pages = record.entries.iter().filter(|entry| is_visit(entry));
     for entry in pages {
         let Some(over) = entry.until else { continue };
         let memory = known.entry(&entry.url).or_default();
+        let before = visits.get(entry.url.as_str()).and_then(|known: &Vec<Visit<'_>>| known.last());
+        let since = before.map_or(0, |before| before.over);
+        let restarted = || record.processes.iter().any(|(at, _)| since < *at && *at <= entry.from);
+        if memory.failures >= ATTEMPTS && seeds.contains(entry.url.as_str()) && restarted() {
+            memory.failures = 0;
+        }
+        // What was refused since is known as that.
+        if matches!(memory.last, Last::Redirect(_))
+            && book.forbade(world, &entry.url, since, entry.from)
+        {
+            memory.last = Last::Failure;
+        }
         let visit = memory.visited(world, entry, over);
         visits.entry(&entry.url).or_default().push(visit);
     }
     visits
+}
+
+/// Not a robots.txt, nor a probe, which asks as for one.
+fn is_visit(entry: &Entry) -> bool {
+    errand_of(&entry.url).is_none() && !entry.wants_text
 }
 
 /// What the crawler remembers of a page.
@@ -106,7 +126,7 @@ impl<'a> Memory<'a> {
             Ok(sighting) => sighting,
             Err((least, most)) => {
                 let (not_before, due) = (over + least, over + most);
-                return Visit { entry, over, not_before, due, is_unchanged: false };
+                return Visit { entry, over, not_before, due, is_unchanged: false, is_given_up: false };
             }
         };
         let (least, most) = self.next(sighting);
@@ -116,7 +136,8 @@ impl<'a> Memory<'a> {
         } else {
             (over + least, over + most)
         };
-        Visit { entry, over, not_before, due, is_unchanged: sighting == Sighting::Same }
+        let is_unchanged = sighting == Sighting::Same;
+        Visit { entry, over, not_before, due, is_unchanged, is_given_up: is_bad(&entry.served) }
     }
 
     /// A name that does not resolve: a failure, or no more than a look before a decision.
@@ -124,7 +145,7 @@ impl<'a> Memory<'a> {
         let (low, high) = self.every.unwrap_or((FIRST, FIRST));
         self.every = Some((low, (high * 2).min(MOST)));
         (self.last, self.failures) = (Last::Failure, 0);
-        Visit { entry, over, not_before: over, due: over + MOST, is_unchanged: false }
+        Visit { entry, over, not_before: over, due: over + MOST, is_unchanged: false, is_given_up: false }
     }
 
     /// What a visit saw; or how soon it is tried again.
@@ -182,7 +203,9 @@ impl<'a> Memory<'a> {
             Sighting::Gone => (low * 2, high * 2),
             Sighting::Either => (low / 2, high + high / 2),
         };
-        *self.every.insert((low.clamp(LEAST, MOST), high.clamp(LEAST, MOST)))
+        // Kept in whole seconds.
+        let kept = |every: Ms| every.clamp(LEAST, MOST) / SECOND * SECOND;
+        *self.every.insert((kept(low), kept(high)))
     }
 }
 
@@ -214,7 +237,7 @@ impl Case<'_> {
         for (host, entries) in &self.by_host {
             let mut listed = Vec::new();
             let mut next: BTreeMap<&str, usize> = BTreeMap::new();
-            for entry in entries.iter().filter(|e| errand_of(&e.url).is_none()) {
+            for entry in entries.iter().filter(|entry| is_visit(entry)) {
                 let number = next.entry(&entry.url).or_default();
                 let visits = self.visits.get(entry.url.as_str()).map_or(&[][..], Vec::as_slice);
                 let before = number.checked_sub(1).and_then(|before| visits.get(before));
@@ -247,10 +270,10 @@ impl Case<'_> {
     fn excuse(&self, host: &str, before: &Visit<'_>, next: &Entry) -> Option<Excuse> {
         let url = next.url.as_str();
         let between = |at: Ms| before.over < at && at <= next.from;
-        let named_anew = before.is_bad()
+        let named_anew = before.is_given_up
             && self.world.seeds.iter().any(|seed| seed == url)
             && self.record.processes.iter().any(|(began, _)| between(*began));
-        if named_anew || self.was_forbidden(host, url, before.over, next.from) {
+        if named_anew || self.book.forbade(self.world, url, before.over, next.from) {
             return Some(Excuse::Good);
         }
         let site = self.world.site(host)?;
@@ -263,15 +286,5 @@ impl Case<'_> {
         };
         let read = self.by_host.get(host)?.iter().rfind(claims)?;
         Some(Excuse::Listed { lies: read.from >= sitemap.lies_from })
-    }
-
-    /// Whether a file in force in a span forbade a URL.
-    fn was_forbidden(&self, host: &str, url: &str, from: Ms, until: Ms) -> bool {
-        self.book.after(host, from, until).into_iter().any(|(_, _, standing)| match standing {
-            Standing::Good { file, .. } | Standing::Failing { copy: Some(file), .. } => {
-                !allows(self.world, file, path_of(url))
-            }
-            Standing::Unknown | Standing::Failing { copy: None, .. } => false,
-        })
     }
 }
