@@ -260,7 +260,9 @@ fn html(url: &Url, body: Body, content: &Content, rules: &str) -> String {
     if !content.in_header && !rules.is_empty() {
         text += &format!("<meta name=robots content=\"{rules}\">");
     }
-    text += &format!("<title>{url}</title></head><body><p>{COMMON_WORD} version {version} of {edition}</p>");
+    text += &format!(
+        "<title>{url}</title></head><body><p>{COMMON_WORD} version {version} of {edition}</p>"
+    );
     for link in &content.links {
         let rel = if link.nofollow { " rel=nofollow" } else { "" };
         text += &format!("<a href=\"{}\"{rel}>there</a>\n", link.to);

@@ -126,7 +126,14 @@ impl<'a> Memory<'a> {
             Ok(sighting) => sighting,
             Err((least, most)) => {
                 let (not_before, due) = (over + least, over + most);
-                return Visit { entry, over, not_before, due, is_unchanged: false, is_given_up: false };
+                return Visit {
+                    entry,
+                    over,
+                    not_before,
+                    due,
+                    is_unchanged: false,
+                    is_given_up: false,
+                };
             }
         };
         let (least, most) = self.next(sighting);
@@ -145,7 +152,14 @@ impl<'a> Memory<'a> {
         let (low, high) = self.every.unwrap_or((FIRST, FIRST));
         self.every = Some((low, (high * 2).min(MOST)));
         (self.last, self.failures) = (Last::Failure, 0);
-        Visit { entry, over, not_before: over, due: over + MOST, is_unchanged: false, is_given_up: false }
+        Visit {
+            entry,
+            over,
+            not_before: over,
+            due: over + MOST,
+            is_unchanged: false,
+            is_given_up: false,
+        }
     }
 
     /// What a visit saw; or how soon it is tried again.
@@ -243,7 +257,8 @@ impl Case<'_> {
                 let before = number.checked_sub(1).and_then(|before| visits.get(before));
                 let this = visits.get(*number).filter(|_| entry.until.is_some());
                 *number += usize::from(entry.until.is_some());
-                let Some(before) = before.filter(|one| entry.from < one.not_before - ROUNDING) else {
+                let Some(before) = before.filter(|one| entry.from < one.not_before - ROUNDING)
+                else {
                     continue;
                 };
                 match self.excuse(host, before, entry) {
@@ -279,7 +294,8 @@ impl Case<'_> {
         let site = self.world.site(host)?;
         let sitemap = site.sitemap.as_ref()?;
         let claims = |entry: &&&Entry| {
-            let lists = |(path, day): (&str, Ms)| path == path_of(url) && day + SECOND > before.over;
+            let lists =
+                |(path, day): (&str, Ms)| path == path_of(url) && day + SECOND > before.over;
             matches!(entry.served, Served::Sitemap { .. })
                 && entry.until.is_some_and(between)
                 && site.listed(entry.from).any(lists)

@@ -71,9 +71,10 @@ fn move_pages(sites: &mut [Site], chance: &mut Chance, length: Ms) {
             continue;
         }
         let (to, at) = (chance.index(sites.len()), chance.between(HOUR, length));
-        let leaf = sites[number].pages.iter_mut().find(|(path, page)| {
-            path.starts_with("/leaf") && page.answers.len() == 1
-        });
+        let leaf = sites[number]
+            .pages
+            .iter_mut()
+            .find(|(path, page)| path.starts_with("/leaf") && page.answers.len() == 1);
         let Some((path, page)) = leaf else { continue };
         let arrived = format!("/arrived/{number}{path}");
         let target = format!("https://{}{arrived}", host(to));

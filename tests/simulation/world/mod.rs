@@ -295,7 +295,9 @@ impl World {
         let Some(page) = site.pages.get(path) else { return missing };
         let version = in_force(&page.answers, at);
         match &page.answers[version].1 {
-            Answer::Content(content) => Served::Page { version, body: page.body(content, version, at) },
+            Answer::Content(content) => {
+                Served::Page { version, body: page.body(content, version, at) }
+            }
             Answer::Redirect(status, to) => Served::Redirect { status: *status, to: to.clone() },
             Answer::Status(status) => Served::Status { status: *status, retry_after_secs: None },
         }
