@@ -34,10 +34,11 @@ fn scenario(seed: u64) -> Scenario {
     let small = Scenario::small(seed);
     let engine = std::env::var("COMITY_SIM_ENGINE").unwrap_or("sled".into());
     Scenario {
-        sites: usize::try_from(setting("COMITY_SIM_SITES", 25)).unwrap(),
-        days: i64::try_from(setting("COMITY_SIM_DAYS", 60)).unwrap(),
+        sites: usize::try_from(setting("COMITY_SIM_SITES", 20)).unwrap(),
+        days: i64::try_from(setting("COMITY_SIM_DAYS", 45)).unwrap(),
         engine: *EngineKind::ALL.iter().find(|kind| kind.name() == engine).unwrap(),
         index: setting("COMITY_SIM_INDEX", 0) > 0,
+        at_once: usize::try_from(setting("COMITY_SIM_AT_ONCE", 1000)).unwrap(),
         ..small
     }
 }
@@ -121,7 +122,7 @@ fn all_well(scenarios: &[Scenario]) {
 fn crawls_of_a_small_web() {
     let first = setting("COMITY_SIM_SEED", 1);
     let scenarios: Vec<_> =
-        (first..first + setting("COMITY_SIM_SEEDS", 20)).map(scenario).collect();
+        (first..first + setting("COMITY_SIM_SEEDS", 12)).map(scenario).collect();
     all_well(&scenarios);
 }
 

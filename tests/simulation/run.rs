@@ -27,6 +27,8 @@ pub(crate) struct Scenario {
     pub(crate) engine: EngineKind,
     /// Whether pages go into the search index, which is looked at again and again.
     pub(crate) index: bool,
+    /// Sites that are asked at once. One that says nothing keeps its worker for half a minute.
+    pub(crate) at_once: usize,
 }
 
 /// Least time between two requests to a site, by the default settings (RL-002).
@@ -37,7 +39,8 @@ pub(crate) const PER_ADDRESS: Ms = 5;
 impl Scenario {
     /// The smaller world: 50 sites for 60 days.
     pub(crate) fn small(seed: u64) -> Self {
-        Self { seed, sites: 50, days: 60, engine: EngineKind::Sled, index: false }
+        let (engine, index, at_once) = (EngineKind::Sled, false, 1000);
+        Self { seed, sites: 50, days: 60, engine, index, at_once }
     }
 
     /// Requests a second in all: a large world is not to wait for this limit.
@@ -109,8 +112,7 @@ impl Machine {
         config.identity.contact = Some("me@example.org".into());
         config.storage.data = self.dir.join("data");
         config.storage.store = self.scenario.engine.name().into();
-        // A site that says nothing keeps its worker for half a minute: enough for the others.
-        config.crawl.sites_at_once = self.scenario.sites.max(64);
+        config.crawl.sites_at_once = self.scenario.at_once;
         config.politeness.whole_per_second = self.scenario.whole_per_second();
         config
     }

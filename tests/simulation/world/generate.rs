@@ -285,7 +285,8 @@ fn life(
             vec![(0, healthy(Content { nofollow: true, links, ..content() }))]
         }
         80..86 => {
-            let hours = chance.pick(&[1, 9, 9, 30, 30, 30, 100, 100, 300]);
+            let hours =
+                if chance.percent(3) { 1 } else { chance.pick(&[9, 30, 30, 30, 100, 100, 300]) };
             let changes_every = Some(hours * HOUR);
             vec![(0, healthy(Content { changes_every, ..content() }))]
         }
