@@ -163,7 +163,9 @@ impl Seen<'_> {
     /// for longer than an errand waits: then the robots.txt cannot be reached (RT-028). Unless the
     /// process was gone before it could be followed.
     fn failing_hop(&self, to: &str, at: Ms) -> Option<Taught> {
-        let last = self.by_host.get(host_of(to))?.iter().rfind(|entry| entry.from <= at)?;
+        // Somebody else may have the turn, and find out first.
+        let heard = |entry: &&&Entry| entry.from <= at + HOP_PATIENCE;
+        let last = self.by_host.get(host_of(to))?.iter().rfind(heard)?;
         let gone = self.record.processes.iter().map(|(_, gone)| *gone).find(|gone| *gone >= at)?;
         let wait = retry_after(&last.served).unwrap_or(0);
         let retry_after = (last.over() + wait - at).max(0);
