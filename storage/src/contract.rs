@@ -42,6 +42,7 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     failures_in_a_row(&fresh().await).await;
     only_pages_of_the_site(&fresh().await).await;
     pace_holds_a_site_back(&fresh().await).await;
+    pace_from_elsewhere(&fresh().await).await;
     outbox_until_done(&fresh().await).await;
     reviews(&fresh().await).await;
     robots(&fresh().await).await;
@@ -397,6 +398,28 @@ async fn pace_holds_a_site_back(store: &impl Store) {
     assert!(store.lease(after(1), 9, 9, TTL).await.unwrap().is_empty());
     let lease = lease_one(store, done.next_at, 9).await;
     assert_eq!(lease.pace, done.pace, "politeness travels with the site");
+}
+
+/// What another site's errand taught of a site's pace, beside the site's own reports.
+async fn pace_from_elsewhere(store: &impl Store) {
+    let (site, page) = (Site::from_host("a.example"), "https://a.example/1");
+    let pace = |secs, failures| {
+        SitePace { last_request: Some(after(secs)), failures, ..SitePace::default() }
+    };
+    store.put_pace(&site, &pace(5, 1)).await.unwrap();
+    assert_eq!(store.site(&site).await.unwrap().unwrap().pace, pace(5, 1), "no page is known yet");
+    store.push(vec![link(page)]).await.unwrap();
+    let lease = lease_one(store, NOW, 9).await;
+    assert_eq!(lease.pace, pace(5, 1));
+    store.put_pace(&site, &pace(20, 2)).await.unwrap();
+    for (reported, stands) in [(pace(10, 0), pace(20, 2)), (pace(20, 3), pace(20, 3))] {
+        let mut done = report(&lease, vec![]);
+        (done.pace, done.then) = (reported, AfterReport::Keep);
+        store.commit(done, NOW).await.unwrap();
+        assert_eq!(store.site(&site).await.unwrap().unwrap().pace, stands);
+    }
+    store.put_pace(&site, &pace(19, 9)).await.unwrap();
+    assert_eq!(store.site(&site).await.unwrap().unwrap().pace, pace(20, 3));
 }
 
 async fn outbox_until_done(store: &impl Store) {

@@ -128,6 +128,18 @@ pub trait Store: Send + Sync + 'static {
         site: &Site,
     ) -> impl Future<Output = Result<Option<SiteState>, StoreError>> + Send;
 
+    /// Keeps what a request taught of a site's pace that no lease of the site will report, such as
+    /// the hop of another site's robots.txt. Of two paces, reports included, the one with the later
+    /// request stands.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn put_pace(
+        &self,
+        site: &Site,
+        pace: &SitePace,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// The oldest entries for the sinks: at most `max`, and a few megabytes at a time. They come
     /// again until [`Store::outbox_done`].
     ///

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use check::{Judgement, judge};
 use comity_storage::EngineKind;
 use run::{Scenario, run};
-use world::{DAY, World};
+use world::World;
 
 /// Violations that are told of one rule in one run.
 const TOLD: usize = 5;
@@ -33,13 +33,12 @@ fn setting(name: &str, default: u64) -> u64 {
 fn scenario(seed: u64) -> Scenario {
     let small = Scenario::small(seed);
     let engine = std::env::var("COMITY_SIM_ENGINE").unwrap_or("sled".into());
-    let recrawl = setting("COMITY_SIM_RECRAWL_DAYS", 0);
     Scenario {
-        sites: usize::try_from(setting("COMITY_SIM_SITES", 25)).unwrap(),
-        days: i64::try_from(setting("COMITY_SIM_DAYS", 60)).unwrap(),
+        sites: usize::try_from(setting("COMITY_SIM_SITES", 20)).unwrap(),
+        days: i64::try_from(setting("COMITY_SIM_DAYS", 45)).unwrap(),
         engine: *EngineKind::ALL.iter().find(|kind| kind.name() == engine).unwrap(),
         index: setting("COMITY_SIM_INDEX", 0) > 0,
-        recrawl_within: (recrawl > 0).then(|| i64::try_from(recrawl).unwrap() * DAY),
+        at_once: usize::try_from(setting("COMITY_SIM_AT_ONCE", 1000)).unwrap(),
         ..small
     }
 }
@@ -123,7 +122,7 @@ fn all_well(scenarios: &[Scenario]) {
 fn crawls_of_a_small_web() {
     let first = setting("COMITY_SIM_SEED", 1);
     let scenarios: Vec<_> =
-        (first..first + setting("COMITY_SIM_SEEDS", 20)).map(scenario).collect();
+        (first..first + setting("COMITY_SIM_SEEDS", 12)).map(scenario).collect();
     all_well(&scenarios);
 }
 

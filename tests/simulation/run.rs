@@ -6,19 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use comity::clock::Clock;
-use comity::config::{Config, Span};
+use comity::config::Config;
 use comity::crawl::{Crawl, Parts, Reporter};
 use comity::index::{IndexWriter, Searcher};
 use comity::settings::Settings;
 use comity_compliance::Timestamp;
-use comity_storage::{
-    Durability, EngineKind, Found, OpenOptions, Opening, Plan, Store, Via, Work, open,
-};
+use comity_storage::{Durability, EngineKind, OpenOptions, Opening, Work, open};
 use tokio_util::sync::CancellationToken;
 
 use crate::ledger::{Look, Record};
 use crate::web::{COMMON_WORD, Web};
-use crate::world::{DAY, Ending, HOUR, MINUTE, Ms, Round, SECOND, START_SECS, World, parsed};
+use crate::world::{DAY, Ending, HOUR, MINUTE, Ms, Round, SECOND, START_SECS, World};
 
 /// What is simulated, the world apart.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +27,8 @@ pub(crate) struct Scenario {
     pub(crate) engine: EngineKind,
     /// Whether pages go into the search index, which is looked at again and again.
     pub(crate) index: bool,
-    /// Longest time between two visits of a page that is well, if the crawler revisits by itself.
-    pub(crate) recrawl_within: Option<Ms>,
+    /// Sites that are asked at once. One that says nothing keeps its worker for half a minute.
+    pub(crate) at_once: usize,
 }
 
 /// Least time between two requests to a site, by the default settings (RL-002).
@@ -41,8 +39,8 @@ pub(crate) const PER_ADDRESS: Ms = 5;
 impl Scenario {
     /// The smaller world: 50 sites for 60 days.
     pub(crate) fn small(seed: u64) -> Self {
-        let (engine, index, recrawl_within) = (EngineKind::Sled, false, None);
-        Self { seed, sites: 50, days: 60, engine, index, recrawl_within }
+        let (engine, index, at_once) = (EngineKind::Sled, false, 1000);
+        Self { seed, sites: 50, days: 60, engine, index, at_once }
     }
 
     /// Requests a second in all: a large world is not to wait for this limit.
@@ -53,11 +51,11 @@ impl Scenario {
 
 /// A store in memory is gone with its process: such a run has one process only.
 fn rounds(world: &World, scenario: Scenario) -> Vec<Round> {
-    let first = Round { at: 0, before: Ending::Stopped, again: vec![] };
+    let first = Round { at: 0, before: Ending::Stopped };
     match scenario.engine {
         EngineKind::Memory => vec![first],
         EngineKind::Sled | EngineKind::Redb => {
-            std::iter::once(first).chain(world.rounds.iter().cloned()).collect()
+            std::iter::once(first).chain(world.rounds.iter().copied()).collect()
         }
     }
 }
@@ -73,12 +71,12 @@ pub(crate) fn run(world: &Arc<World>, scenario: Scenario) -> Record {
         let machine = Machine { dir: dir.path().to_owned(), scenario, clock, web };
         let mut record = Record::default();
         let rounds = rounds(world, scenario);
-        for (number, round) in rounds.iter().enumerate() {
+        for number in 0..rounds.len() {
             let next = rounds.get(number + 1);
             let ends = next.map_or(world.length, |next| next.at);
             let ending = next.map_or(Ending::Stopped, |next| next.before);
             let began = machine.web.now();
-            machine.process(world, round, ends, ending, &mut record).await;
+            machine.process(world, ends, ending, &mut record).await;
             record.processes.push((began, machine.web.now()));
             clock.sleep_until(moment(ends)).await;
         }
@@ -110,30 +108,21 @@ impl Machine {
         let mut config = Config::default();
         config.crawl.seeds.clone_from(&world.seeds);
         config.crawl.scope = "any".into();
-        config.crawl.patience = Span(Duration::from_secs(400 * 86_400));
+        config.recrawl.stay = true;
         config.identity.contact = Some("me@example.org".into());
         config.storage.data = self.dir.join("data");
         config.storage.store = self.scenario.engine.name().into();
-        // A site that says nothing keeps its worker for half a minute: enough for the others.
-        config.crawl.sites_at_once = self.scenario.sites.max(64);
+        config.crawl.sites_at_once = self.scenario.at_once;
         config.politeness.whole_per_second = self.scenario.whole_per_second();
         config
     }
 
     /// One process, from its start to its end.
-    async fn process(
-        &self,
-        world: &World,
-        round: &Round,
-        ends: Ms,
-        ending: Ending,
-        record: &mut Record,
-    ) {
+    async fn process(&self, world: &World, ends: Ms, ending: Ending, record: &mut Record) {
         let settings = Settings::new(&self.config(world)).unwrap();
         let options = OpenOptions { work: Work::Caller, ..OpenOptions::default() };
         let (data, now) = (&settings.store.data, self.clock.now());
         let store = open(data, self.scenario.engine, Durability::Process, now, options).unwrap();
-        store.push(round.again.iter().map(|url| again(url, now)).collect()).await.unwrap();
         let stop = CancellationToken::new();
         let crawl = Crawl::new(Parts {
             settings,
@@ -200,20 +189,6 @@ impl Machine {
             let kept = found(&self.index(), moment(0));
             record.looks.push(Look { at, shown, kept });
         }
-    }
-}
-
-fn again(url: &str, at: Timestamp) -> Found {
-    let plan = Plan::Again { priority: 0 };
-    Found {
-        url: parsed(url),
-        depth: 0,
-        hops: 0,
-        role: comity_storage::Role::Page,
-        via: Via::Link,
-        from: None,
-        at,
-        plan,
     }
 }
 

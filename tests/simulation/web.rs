@@ -10,7 +10,7 @@ use bytes::Bytes;
 use comity::clock::Clock;
 use comity::net::{
     Accept, Completeness, DnsError, DnsErrorKind, FetchError, FetchErrorKind, Reply, Terms,
-    Transport,
+    Transport, Validators,
 };
 use comity_compliance::{Grounds, Timestamp};
 use hyper::header::{HeaderMap, HeaderValue};
@@ -18,7 +18,10 @@ use hyper::{StatusCode, Version};
 use url::Url;
 
 use crate::ledger::Entry;
-use crate::world::{Content, Fault, File, MINUTE, Ms, SECOND, START_SECS, Served, World};
+use crate::world::{
+    Body, Content, Fault, File, MINUTE, Ms, SECOND, SITEMAP, START_SECS, Served, Site, Validator,
+    World,
+};
 
 #[derive(Clone)]
 pub(crate) struct Web {
@@ -50,9 +53,15 @@ impl Web {
         usual + usual * noise / 20
     }
 
-    fn arrived(&self, url: &Url, wants_text: bool) -> usize {
-        let at = self.now();
-        let served = self.world.serve(url.as_str(), at);
+    fn arrived(&self, url: &Url, terms: &Terms) -> usize {
+        let (at, wants_text) = (self.now(), terms.accept == Accept::Robots);
+        let mut served = self.world.serve(url.as_str(), at);
+        if let Served::Page { version, body } = served
+            && let Some(content) = self.world.content(url.as_str(), version)
+            && is_known(content.validator, body, &terms.validators)
+        {
+            served = Served::NotModified { version, body };
+        }
         let address = self.world.site_of(url.as_str()).map(|site| site.address);
         let (url, from) = (url.to_string(), at);
         let mut ledger = self.ledger();
@@ -64,13 +73,15 @@ impl Web {
 impl Transport for Web {
     async fn fetch(&self, grounds: Grounds, terms: Terms) -> Result<Reply, FetchError> {
         let url = grounds.url().clone();
-        let number = self.arrived(&url, terms.accept == Accept::Robots);
+        let number = self.arrived(&url, &terms);
         let served = self.ledger()[number].served.clone();
         let wait = match served {
             Served::Failed(Fault::Silent) => MINUTE / 2,
             Served::Failed(_) => 5,
             Served::File { .. }
             | Served::Page { .. }
+            | Served::NotModified { .. }
+            | Served::Sitemap { .. }
             | Served::Redirect { .. }
             | Served::Status { .. } => self.latency(url.as_str(), self.now()),
         };
@@ -114,16 +125,32 @@ impl Web {
                 if let Some(secs) = file.max_age_secs {
                     header("cache-control", format!("max-age={secs}"));
                 }
-                (200, robots_txt(file))
+                (200, robots_txt(file, &self.world.sites[*site]))
             }
-            Served::Page { version } => {
-                header("content-type", "text/html; charset=utf-8".into());
+            Served::Page { version, body } | Served::NotModified { version, body } => {
                 let content = self.world.content(url.as_str(), *version).unwrap();
                 let rules = rules_of(content);
                 if content.in_header && !rules.is_empty() {
                     header("x-robots-tag", rules.clone());
                 }
-                (200, html(&url, *version, content, &rules))
+                match content.validator {
+                    Validator::None => {}
+                    Validator::Etag => header("etag", etag(*body)),
+                    Validator::Date => header("last-modified", date(*body)),
+                }
+                if matches!(served, Served::NotModified { .. }) {
+                    (304, String::new())
+                } else {
+                    header("content-type", "text/html; charset=utf-8".into());
+                    (200, html(&url, *body, content, &rules))
+                }
+            }
+            Served::Sitemap { .. } => {
+                header("content-type", "application/xml".into());
+                let site = self.world.site_of(url.as_str()).unwrap();
+                // As it was when the request arrived.
+                let at = self.now() - i64::try_from(took.as_millis()).unwrap();
+                (200, sitemap(site, at))
             }
             Served::Redirect { status, to } => {
                 header("location", to.clone());
@@ -164,7 +191,39 @@ fn kind(fault: Fault) -> FetchErrorKind {
     }
 }
 
-fn robots_txt(file: &File) -> String {
+fn etag(Body { version, edition }: Body) -> String {
+    format!("\"{version}-{edition}\"")
+}
+
+/// No two bodies of a page have the same; nobody reads it.
+fn date(Body { version, edition }: Body) -> String {
+    let at = i64::try_from(version).unwrap() * 100_000 + edition;
+    Timestamp::from_secs(START_SECS + at).to_string()
+}
+
+/// Whether the copy at hand has this very body, by what it came with.
+fn is_known(validator: Validator, body: Body, copy: &Validators) -> bool {
+    let is = |header: &Option<HeaderValue>, text| header.as_ref().is_some_and(|one| *one == text);
+    match validator {
+        Validator::None => false,
+        Validator::Etag => is(&copy.etag, etag(body)),
+        Validator::Date => is(&copy.last_modified, date(body)),
+    }
+}
+
+fn sitemap(site: &Site, at: Ms) -> String {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">",
+    );
+    for (path, lastmod) in site.listed(at) {
+        let (url, day) = (site.url(path), Timestamp::from_millis(START_SECS * SECOND + lastmod));
+        text += &format!("<url><loc>{url}</loc><lastmod>{day}</lastmod></url>\n");
+    }
+    text + "</urlset>"
+}
+
+fn robots_txt(file: &File, site: &Site) -> String {
     let mut text = String::from("# simulated\nUser-agent: otherbot\nDisallow: /\n\n");
     if file.own_group {
         text += "User-agent: *\nDisallow: /\n\nUser-agent: ComityBot\n";
@@ -177,6 +236,9 @@ fn robots_txt(file: &File) -> String {
     }
     if let Some(secs) = file.delay_secs {
         text += &format!("Crawl-delay: {secs}\n");
+    }
+    if site.sitemap.is_some() {
+        text += &format!("Sitemap: {}\n", site.url(SITEMAP));
     }
     text
 }
@@ -192,12 +254,15 @@ fn rules_of(content: &Content) -> String {
     rules.join(", ")
 }
 
-fn html(url: &Url, version: usize, content: &Content, rules: &str) -> String {
+fn html(url: &Url, body: Body, content: &Content, rules: &str) -> String {
+    let Body { version, edition } = body;
     let mut text = String::from("<!doctype html><html lang=en><head>");
     if !content.in_header && !rules.is_empty() {
         text += &format!("<meta name=robots content=\"{rules}\">");
     }
-    text += &format!("<title>{url}</title></head><body><p>{COMMON_WORD} version {version}</p>");
+    text += &format!(
+        "<title>{url}</title></head><body><p>{COMMON_WORD} version {version} of {edition}</p>"
+    );
     for link in &content.links {
         let rel = if link.nofollow { " rel=nofollow" } else { "" };
         text += &format!("<a href=\"{}\"{rel}>there</a>\n", link.to);

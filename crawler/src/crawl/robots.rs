@@ -103,7 +103,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         deadline: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let known = self.robots.record(&self.store, origin).await?;
-        let outcome = match self.run_errand(errand, turn, deadline).await? {
+        let outcome = match self.run_errand(origin, errand, turn, deadline).await? {
             Ok(outcome) => outcome,
             Err(BrokenOff(again_at)) => return Ok(Some(again_at)),
         };
@@ -124,6 +124,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     async fn run_errand(
         &self,
+        origin: &Origin,
         errand: (RobotsErrand, Grounds),
         turn: Turn,
         deadline: Timestamp,
@@ -131,7 +132,12 @@ impl<S: Store, T: Transport> Context<S, T> {
         let policy = &self.settings.policy;
         let ((mut errand, mut grounds), mut turn) = (errand, turn);
         loop {
+            let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
             let asked = self.ask(grounds, self.robots_terms.clone(), &mut turn, deadline).await;
+            // No lease of the other site reports what the hop taught of it.
+            if site != origin.site() {
+                self.store.put_pace(&site, &turn).await?;
+            }
             // Let go before another site's turn is waited for: two errands could wait for each other.
             drop(turn);
             let Some(fetched) = asked else { return Ok(Err(BrokenOff(Timestamp::EPOCH))) };

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-use comity_compliance::{Origin, Site, Timestamp};
+use comity_compliance::{Origin, Site, SitePace, Timestamp};
 use url::Url;
 
 use super::Shared;
@@ -266,7 +266,7 @@ impl<'a, E: Engine> Draft<'a, E> {
         }
         self.site(site, &report.token.site)?;
         if let Some(held) = self.sites.get_mut(&site) {
-            held.row.set_pace(&report.pace);
+            held.row.keep_pace(&report.pace);
             held.row.set_trust(report.trust);
             held.row.next_at = report.next_at.as_millis();
             held.changed = true;
@@ -414,6 +414,17 @@ impl<'a, E: Engine> Draft<'a, E> {
             }
         }
         self.effects.outbox_shrank = true;
+        Ok(())
+    }
+
+    /// Keeps a site's pace, unless a later one is known.
+    pub(super) fn put_pace(&mut self, site: &Site, pace: &SitePace) -> Result<(), StoreError> {
+        let hash = key::site_hash(site);
+        self.site(hash, site)?;
+        if let Some(held) = self.sites.get_mut(&hash) {
+            held.row.keep_pace(pace);
+            held.changed = true;
+        }
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
-use comity_compliance::{Origin, Site, Timestamp};
+use comity_compliance::{Origin, Site, SitePace, Timestamp};
 use tokio::sync::{Semaphore, oneshot};
 use url::Url;
 
@@ -362,6 +362,11 @@ impl<E: Engine> Store for LocalStore<E> {
     async fn site(&self, site: &Site) -> Result<Option<SiteState>, StoreError> {
         let site = site.clone();
         self.read(move |shared, engine| shared.site(engine, &site)).await
+    }
+
+    async fn put_pace(&self, site: &Site, pace: &SitePace) -> Result<(), StoreError> {
+        let (site, pace) = (site.clone(), pace.clone());
+        self.write(move |draft| draft.put_pace(&site, &pace)).await
     }
 
     async fn outbox(&self, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {

@@ -156,7 +156,7 @@ mod tests {
                 health: health(),
             };
             let mut row = SiteRow::new("example.com");
-            row.set_pace(&pace);
+            row.keep_pace(&pace);
             let back: SiteRow = decode(&encode(&row).unwrap(), "site").unwrap();
             assert_eq!(back.pace(), pace);
         }

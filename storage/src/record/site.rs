@@ -95,7 +95,14 @@ impl SiteRow {
         }
     }
 
-    pub(crate) fn set_pace(&mut self, pace: &SitePace) {
+    /// Keeps a pace, unless one with a later request is known.
+    pub(crate) fn keep_pace(&mut self, pace: &SitePace) {
+        if self.pace.last_request <= pace.last_request.map(Timestamp::as_millis) {
+            self.set_pace(pace);
+        }
+    }
+
+    fn set_pace(&mut self, pace: &SitePace) {
         self.pace = PaceRow {
             last_request: pace.last_request.map(Timestamp::as_millis),
             hold: pace.hold.map(|hold| (hold.until.as_millis(), hold.cause.code().to_owned())),

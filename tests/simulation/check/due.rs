@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::errands::{REIGN, STOP, Standing, allows, errand_of};
+use super::visits::{ATTEMPTS, Visit};
 use super::{Case, Judgement, Rule, clock, is_bad, is_lookup, retry_after};
 use crate::ledger::{Entry, Record};
-use crate::world::{DAY, HOUR, MINUTE, Ms, SECOND, Served, World, path_of};
+use crate::world::{DAY, HOUR, MINUTE, Ms, SECOND, SITEMAP, Served, World, path_of};
 
 /// A page that is to be fetched from a moment on.
 pub(super) struct Due<'a> {
@@ -20,31 +21,35 @@ const SLACK: Ms = 2 * HOUR;
 /// A robots.txt that is due may wait for so long beside it: the longest back-off, and the slowest
 /// rate.
 const ROBOTS_SLACK: Ms = 80 * MINUTE;
-/// Attempts in a row after which a page is given up.
-const ATTEMPTS: usize = 3;
 
-/// When each URL was first named: by the operator, by a link that may be followed, by a redirect.
-pub(super) fn found<'a>(world: &'a World, record: &'a Record) -> HashMap<&'a str, Ms> {
+/// When each URL was first named: by the operator, by a link that may be followed, by a redirect,
+/// by a robots.txt, by a sitemap.
+pub(super) fn found(world: &World, record: &Record) -> HashMap<String, Ms> {
     let mut found = HashMap::new();
-    let mut name = |url: &'a str, at: Ms| {
-        let first: &mut Ms = found.entry(url).or_insert(at);
-        *first = at.min(*first);
+    let mut name = |url: &str, at: Ms| match found.get_mut(url) {
+        Some(first) => *first = at.min(*first),
+        None => drop(found.insert(url.to_owned(), at)),
     };
     world.seeds.iter().for_each(|url| name(url, 0));
-    for (round, (began, _)) in world.rounds.iter().zip(record.processes.iter().skip(1)) {
-        round.again.iter().for_each(|url| name(url, *began));
-    }
     for entry in &record.entries {
         let Some(at) = entry.until else { continue };
         match &entry.served {
-            Served::Page { version } => {
+            Served::Page { version, .. } => {
                 let Some(content) = world.content(&entry.url, *version) else { continue };
                 let links = content.links.iter().filter(|link| !content.nofollow && !link.nofollow);
                 links.for_each(|link| name(&link.to, at));
             }
             Served::Redirect { to, .. } if errand_of(&entry.url).is_none() => name(to, at),
+            Served::File { site, .. } if world.sites[*site].sitemap.is_some() => {
+                name(&world.sites[*site].url(SITEMAP), at);
+            }
+            Served::Sitemap { .. } => {
+                let Some(site) = world.site_of(&entry.url) else { continue };
+                site.listed(entry.from).for_each(|(path, _)| name(&site.url(path), at));
+            }
             Served::Redirect { .. }
             | Served::File { .. }
+            | Served::NotModified { .. }
             | Served::Status { .. }
             | Served::Failed(_) => {}
         }
@@ -71,18 +76,18 @@ impl Case<'_> {
         for entry in self.by_host.get(host).map_or(&[][..], Vec::as_slice) {
             attempts.entry(entry.url.as_str()).or_default().push(entry);
         }
-        let of_host = |url: &&str| crate::world::host_of(url) == host;
         let mut due: Vec<(&str, Ms)> = Vec::new();
-        let named = self.found.iter().map(|(url, at)| (*url, *at));
-        due.extend(named.filter(|(url, _)| of_host(url)));
-        for (round, (began, _)) in
-            self.world.rounds.iter().zip(self.record.processes.iter().skip(1))
-        {
-            let again = round.again.iter().map(String::as_str).filter(of_host);
-            due.extend(again.map(|url| (url, *began)));
-        }
-        for (url, attempts) in &attempts {
-            due.extend(retries(attempts).into_iter().map(|at| (*url, at)));
+        let files = self.files(host);
+        for (url, found) in self.found_of.get(host).map_or(&[][..], Vec::as_slice) {
+            due.push((url, *found));
+            let visits = self.visits.get(url).map_or(&[][..], Vec::as_slice);
+            let next = visits.iter().skip(1).map(|next| next.entry.from).chain([Ms::MAX]);
+            let again = visits.iter().zip(next).filter(|(visit, next)| *next >= visit.due);
+            due.extend(again.map(|(visit, _)| (*url, visit.due)));
+            due.extend(self.lifted(url, *found, visits, &files).into_iter().map(|at| (*url, at)));
+            if self.world.seeds.iter().any(|seed| seed == url) {
+                due.extend(self.named_anew(visits).into_iter().map(|at| (*url, at)));
+            }
         }
         let attempt = |url: &str, from: Ms| {
             let attempts = attempts.get(url)?;
@@ -91,13 +96,57 @@ impl Case<'_> {
         due.into_iter().map(|(url, from)| Due { url, from, attempt: attempt(url, from) }).collect()
     }
 
+    /// The files in force of a host, one after another, from when on.
+    fn files(&self, host: &str) -> Vec<(Ms, Option<(usize, usize)>)> {
+        let mut files = Vec::new();
+        for (from, _, standing) in self.book.after(host, 0, self.world.length) {
+            if let Standing::Good { file, .. } = standing
+                && files.last().is_none_or(|(_, last)| *last != file)
+            {
+                files.push((from, file));
+            }
+        }
+        files
+    }
+
+    /// When a page that was refused is permitted again: it is due then.
+    fn lifted(
+        &self,
+        url: &str,
+        found: Ms,
+        visits: &[Visit<'_>],
+        files: &[(Ms, Option<(usize, usize)>)],
+    ) -> Vec<Ms> {
+        let allows = |file| allows(self.world, file, path_of(url));
+        let lifts = files.windows(2).filter(|pair| !allows(pair[0].1) && allows(pair[1].1));
+        let lifts = lifts.map(|pair| pair[1].0).filter(|at| *at > found);
+        let was_refused = |at: &Ms| {
+            let past = &visits[..visits.partition_point(|visit| visit.over <= *at)];
+            // One that never brought a page was refused when it was due.
+            past.iter().any(Visit::was_read) || past.last().is_none_or(|last| last.due < *at)
+        };
+        lifts.filter(was_refused).collect()
+    }
+
+    /// When the operator's start names a seed anew that had failed.
+    fn named_anew(&self, visits: &[Visit<'_>]) -> Vec<Ms> {
+        let began = self.record.processes.iter().skip(1).map(|(began, _)| *began);
+        let has_failed = |at: &Ms| {
+            let past = visits.partition_point(|visit| visit.over <= *at);
+            past > 0 && visits[past - 1].is_given_up
+        };
+        began.filter(has_failed).collect()
+    }
+
     /// Whether a due page waits at a moment, and might be fetched.
     pub(super) fn waits(&self, due: &Due<'_>, at: Ms) -> bool {
-        let allowed = match self.book.standing(crate::world::host_of(due.url), at) {
+        if due.from > at || due.attempt.is_none_or(|attempt| attempt <= at) {
+            return false;
+        }
+        match self.book.standing(crate::world::host_of(due.url), at) {
             Standing::Good { file, .. } => allows(self.world, file, path_of(due.url)),
             Standing::Unknown | Standing::Failing { .. } => false,
-        };
-        allowed && due.from <= at && due.attempt.is_some_and(|attempt| attempt > at)
+        }
     }
 
     /// What each request to a host costs at most in waiting, summed up in order.
@@ -188,25 +237,4 @@ impl Case<'_> {
         }
         runs.values().filter(|run| **run >= ATTEMPTS).count()
     }
-}
-
-/// When a page that failed is due again, twice at the most in a row.
-fn retries(attempts: &[&Entry]) -> Vec<Ms> {
-    let mut due = Vec::new();
-    let mut failures = 0;
-    let pages = attempts.iter().filter(|e| errand_of(&e.url).is_none() && !is_lookup(e));
-    let pages: Vec<_> = pages.collect();
-    for (number, entry) in pages.iter().enumerate() {
-        let Some(until) = entry.until else { continue };
-        failures = if is_bad(&entry.served) { failures + 1 } else { 0 };
-        if (1..ATTEMPTS).contains(&failures) {
-            let own = if failures == 1 { 5 * MINUTE } else { 20 * MINUTE };
-            let at = until + own.max(retry_after(&entry.served).unwrap_or(0));
-            // A Retry-After that is shorter is believed once, and the operator may want it sooner.
-            if pages.get(number + 1).is_none_or(|next| next.from >= at) {
-                due.push(at);
-            }
-        }
-    }
-    due
 }

@@ -108,6 +108,8 @@ impl Book {
                 Served::Redirect { to, .. } if hops < HOPS => (seen.failing_hop(to, ended), true),
                 Served::File { .. }
                 | Served::Page { .. }
+                | Served::NotModified { .. }
+                | Served::Sitemap { .. }
                 | Served::Redirect { .. }
                 | Served::Status { .. }
                 | Served::Failed(_) => (taught(seen.world, &step.served), false),
@@ -124,6 +126,17 @@ impl Book {
         let known = self.standings.get(host).map_or(&[][..], Vec::as_slice);
         let last = known.partition_point(|(from, _)| *from <= at);
         if last == 0 { Standing::Unknown } else { known[last - 1].1 }
+    }
+
+    /// Whether a file in force in a span forbade a URL.
+    pub(super) fn forbade(&self, world: &World, url: &str, from: Ms, until: Ms) -> bool {
+        let pieces = self.after(host_of(url), from, until);
+        pieces.into_iter().any(|(_, _, standing)| match standing {
+            Standing::Good { file, .. } | Standing::Failing { copy: Some(file), .. } => {
+                !allows(world, file, path_of(url))
+            }
+            Standing::Unknown | Standing::Failing { copy: None, .. } => false,
+        })
     }
 
     /// What holds after a moment, piece by piece: from when, until when.
@@ -150,7 +163,9 @@ impl Seen<'_> {
     /// for longer than an errand waits: then the robots.txt cannot be reached (RT-028). Unless the
     /// process was gone before it could be followed.
     fn failing_hop(&self, to: &str, at: Ms) -> Option<Taught> {
-        let last = self.by_host.get(host_of(to))?.iter().rfind(|entry| entry.from <= at)?;
+        // Somebody else may have the turn, and find out first.
+        let heard = |entry: &&&Entry| entry.from <= at + HOP_PATIENCE;
+        let last = self.by_host.get(host_of(to))?.iter().rfind(heard)?;
         let gone = self.record.processes.iter().map(|(_, gone)| *gone).find(|gone| *gone >= at)?;
         let wait = retry_after(&last.served).unwrap_or(0);
         let retry_after = (last.over() + wait - at).max(0);
@@ -176,7 +191,11 @@ fn taught(world: &World, served: &Served) -> Option<Taught> {
             is_503: matches!(served, Served::Status { status: 503, .. }),
             retry_after: retry_after(served).unwrap_or(0),
         },
-        Served::Status { .. } | Served::Page { .. } | Served::Failed(_) => no_file,
+        Served::Status { .. }
+        | Served::Page { .. }
+        | Served::NotModified { .. }
+        | Served::Sitemap { .. }
+        | Served::Failed(_) => no_file,
     })
 }
 

@@ -7,6 +7,7 @@ mod index;
 mod mutations;
 mod pace;
 mod rules;
+mod visits;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::run::Scenario;
 use crate::world::{Fault, Ms, Served, World, host_of};
 
 use errands::Book;
+use visits::Visits;
 
 /// What a run may not do.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -50,6 +52,10 @@ pub(crate) enum Rule {
     Ceiling,
     /// A page that might be fetched and was not, or long after it might.
     NotFetched,
+    /// A page visited before its time (RL-004, HT-003), above all one that has expired (AM-64).
+    Early,
+    /// A page visited again and again because of a sitemap's dates that are wrong (SM-003).
+    Distrusted,
     /// Less than 95 % of the requests that the limits permit.
     Idle,
     /// A page in the index that must not be there.
@@ -107,7 +113,10 @@ struct Case<'a> {
     /// The entries of each host, in the order of arrival.
     by_host: BTreeMap<&'a str, Vec<&'a Entry>>,
     /// When each URL was found for the first time.
-    found: HashMap<&'a str, Ms>,
+    found: &'a HashMap<String, Ms>,
+    found_of: HashMap<&'a str, Vec<(&'a str, Ms)>>,
+    /// What was visited, and when it was to be visited again.
+    visits: Visits<'a>,
 }
 
 pub(crate) fn judge(world: &World, scenario: Scenario, record: &Record) -> Judgement {
@@ -117,10 +126,17 @@ pub(crate) fn judge(world: &World, scenario: Scenario, record: &Record) -> Judge
     }
     let book = Book::new(world, record);
     let found = due::found(world, record);
-    let case = Case { world, scenario, record, book, by_host, found };
+    let visits = visits::visits(world, record, &book);
+    let mut found_of: HashMap<_, Vec<_>> = HashMap::new();
+    for (url, at) in &found {
+        found_of.entry(host_of(url)).or_default().push((url.as_str(), *at));
+    }
+    let found = &found;
+    let case = Case { world, scenario, record, book, by_host, found, found_of, visits };
     let mut judgement = Judgement::default();
     case.rules(&mut judgement);
     case.pace(&mut judgement);
+    case.rhythm(&mut judgement);
     case.due(&mut judgement);
     case.index(&mut judgement);
     judgement.violations.sort_by_key(|one| one.at);
@@ -138,7 +154,11 @@ fn is_bad(served: &Served) -> bool {
     match served {
         Served::Status { status, .. } => matches!(status, 429 | 500..=599),
         Served::Failed(_) => true,
-        Served::File { .. } | Served::Page { .. } | Served::Redirect { .. } => false,
+        Served::File { .. }
+        | Served::Page { .. }
+        | Served::NotModified { .. }
+        | Served::Sitemap { .. }
+        | Served::Redirect { .. } => false,
     }
 }
 
@@ -151,6 +171,8 @@ fn retry_after(served: &Served) -> Option<Ms> {
         | Served::Failed(_)
         | Served::File { .. }
         | Served::Page { .. }
+        | Served::NotModified { .. }
+        | Served::Sitemap { .. }
         | Served::Redirect { .. } => None,
     }
 }

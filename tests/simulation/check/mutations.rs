@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use comity_storage::EngineKind;
-
 use super::errands::{Errand, Standing, Taught, allows, errand_of};
 use super::{Book, Rule, judge};
 use crate::ledger::{Entry, Look, Record};
@@ -20,7 +18,8 @@ struct Clean<'a> {
 /// One line, one mutation: what it is, what it does to the run, under which rule it is found.
 type Mutation = (&'static str, fn(&Clean<'_>, &mut Record), Rule);
 
-const MUTATIONS: &[Mutation] = &[
+/// Of a run of twelve days with an index.
+const WITH_INDEX: &[Mutation] = &[
     ("a page moved before its robots.txt", before_robots, Rule::BeforeRobots),
     ("a disallowed page", disallowed, Rule::Disallowed),
     ("a page by rules of the day before yesterday", stale, Rule::StaleRules),
@@ -31,29 +30,54 @@ const MUTATIONS: &[Mutation] = &[
     ("a request while another is under way", |c, r| repeated(c, r, -5), Rule::Interval),
     ("a robots.txt asked for twice a minute", robots_twice, Rule::RobotsEarly),
     ("a retry after half the pause", |c, r| retried(c, r), Rule::RobotsEarly),
+    ("a robots.txt's sixth redirect", sixth_hop, Rule::SixthHop),
     ("a page never fetched", |c, r| missing(c, r), Rule::NotFetched),
+    ("a page that only a sitemap lists never fetched", unlisted, Rule::NotFetched),
+    ("a page never visited again", not_again, Rule::NotFetched),
     ("robots.txt no longer retried", no_retries, Rule::RobotsLate),
     ("two sites of an address at once", address, Rule::Ceiling),
-    ("every gap twice as long", slower, Rule::Idle),
+    ("the first gaps ten times as long", slower, Rule::Idle),
+    ("a page visited again after an hour", early, Rule::Early),
+    ("an expired page visited again after two days", expired_early, Rule::Early),
+    ("a request right after a failure", slowdown, Rule::SlowDown),
     (
         "a page gone from the index",
         |_, r| each_look(r, |look| drop(look.shown.pop())),
         Rule::Missing,
     ),
+    ("a page gone from the index by a 304", lost_by_304, Rule::Missing),
     ("a page in the index that was never fetched", strange, Rule::Shown),
     ("a page kept in the index after its day", kept, Rule::Shown),
+    ("a page kept in the index that is disallowed since", disallowed_since, Rule::Shown),
+    ("a page kept in the index that nobody visits any more", outdated, Rule::Shown),
+];
+
+/// Of a run of forty days.
+const LONG: &[Mutation] = &[
+    ("a page without a probe", not_probed, Rule::NotProbed),
+    ("a request within Retry-After", within_retry_after, Rule::RetryAfter),
+    ("a page given up for good", given_up, Rule::NotFetched),
+    ("a page that is not fetched though it is allowed again", not_lifted, Rule::NotFetched),
+    ("pages visited by a sitemap that lies", distrusted, Rule::Distrusted),
 ];
 
 #[test]
 fn every_mutation_is_found() {
-    let scenario = Scenario { sites: 30, days: 12, index: true, ..Scenario::small(3) };
-    let scenario = Scenario { engine: EngineKind::Sled, ..scenario };
+    let short = Scenario { sites: 30, days: 12, index: true, ..Scenario::small(3) };
+    let long = Scenario { sites: 60, days: 40, ..Scenario::small(3) };
+    std::thread::scope(|scope| {
+        scope.spawn(|| all_found(short, WITH_INDEX));
+        scope.spawn(|| all_found(long, LONG));
+    });
+}
+
+fn all_found(scenario: Scenario, mutations: &[Mutation]) {
     let world = Arc::new(World::new(scenario.seed, scenario.sites, scenario.days));
     let record = run(&world, scenario);
     let clean = judge(&world, scenario, &record);
     assert!(clean.violations.is_empty(), "{}", clean.violations[0]);
     let clean = Clean { world: &world, book: Book::new(&world, &record), record: &record };
-    for (name, mutate, rule) in MUTATIONS {
+    for (name, mutate, rule) in mutations {
         let mut mutated = record.clone();
         mutate(&clean, &mut mutated);
         mutated.entries.sort_by_key(|entry| entry.from);
@@ -169,9 +193,9 @@ fn address(clean: &Clean<'_>, record: &mut Record) {
 }
 
 fn slower(_: &Clean<'_>, record: &mut Record) {
-    for entry in record.entries.iter_mut().filter(|entry| entry.from < HOUR) {
-        entry.from *= 2;
-        entry.until = entry.until.map(|until| until * 2);
+    for entry in record.entries.iter_mut().filter(|entry| entry.from < 10 * MINUTE) {
+        entry.from *= 10;
+        entry.until = entry.until.map(|until| until * 10);
     }
 }
 
@@ -185,17 +209,197 @@ fn strange(clean: &Clean<'_>, record: &mut Record) {
 }
 
 fn kept(clean: &Clean<'_>, record: &mut Record) {
-    let expired = |entry: &Entry, at: Ms| match entry.served {
-        Served::Page { version } => {
-            let content = clean.world.content(&entry.url, version);
-            content.and_then(|one| one.expires).is_some_and(|day| day + HOUR < at)
+    let at = record.looks.last().unwrap().at;
+    let page = clean.page(|entry| expires(clean, entry).is_some_and(|day| day + HOUR < at));
+    let page = page.url.clone();
+    record.looks.last_mut().unwrap().kept.push(page);
+}
+
+/// The day that a page's rules name, by an answer.
+fn expires(clean: &Clean<'_>, entry: &Entry) -> Option<Ms> {
+    match entry.served {
+        Served::Page { version, .. } | Served::NotModified { version, .. } => {
+            clean.world.content(&entry.url, version)?.expires
         }
         Served::File { .. }
+        | Served::Sitemap { .. }
         | Served::Redirect { .. }
         | Served::Status { .. }
-        | Served::Failed(_) => false,
+        | Served::Failed(_) => None,
+    }
+}
+
+fn sixth_hop(clean: &Clean<'_>, record: &mut Record) {
+    let mut hops =
+        clean.record.entries.iter().filter(|entry| path_of(&entry.url).starts_with("/r/"));
+    let fifth = hops.find(|entry| entry.url.ends_with("/5")).unwrap();
+    let Served::Redirect { to, .. } = &fifth.served else { panic!("{fifth:?}") };
+    asked(clean, record, to.clone(), fifth.over() + 3 * SECOND);
+}
+
+fn unlisted(_: &Clean<'_>, record: &mut Record) {
+    record.entries.retain(|entry| !path_of(&entry.url).starts_with("/listed/"));
+}
+
+fn not_again(clean: &Clean<'_>, record: &mut Record) {
+    let page = clean.site(Manner::Steady).url("/");
+    record.entries.retain(|entry| entry.url != page || entry.from < HOUR);
+}
+
+fn early(clean: &Clean<'_>, record: &mut Record) {
+    let steady = clean.site(Manner::Steady).url("/");
+    let page = clean.page(|entry| entry.url == steady);
+    asked(clean, record, page.url.clone(), page.over() + HOUR);
+}
+
+fn expired_early(clean: &Clean<'_>, record: &mut Record) {
+    let has_expired = |entry: &Entry| {
+        expires(clean, entry).is_some_and(|day| day < entry.from && entry.until.is_some())
     };
-    let at = record.looks.last().unwrap().at;
-    let page = clean.page(|entry| expired(entry, at)).url.clone();
-    record.looks.last_mut().unwrap().kept.push(page);
+    let page = clean.page(has_expired);
+    asked(clean, record, page.url.clone(), page.over() + 2 * DAY);
+}
+
+fn slowdown(clean: &Clean<'_>, record: &mut Record) {
+    let entry = clean.page(|entry| {
+        let resolves = !super::errands::hides(clean.world, host_of(&entry.url));
+        entry.until.is_some() && super::is_bad(&entry.served) && resolves
+    });
+    asked(clean, record, entry.url.clone(), entry.over() + 2 * SECOND + SECOND / 10);
+}
+
+fn lost_by_304(clean: &Clean<'_>, record: &mut Record) {
+    let last = record.looks.last_mut().unwrap();
+    let shown = |entry: &Entry| {
+        let freshened = matches!(entry.served, Served::NotModified { .. });
+        freshened && entry.over() + HOUR < last.at && last.shown.contains(&entry.url)
+    };
+    let page = clean.page(shown).url.clone();
+    last.shown.retain(|url| *url != page);
+}
+
+/// A page that a file forbids since, put back into the index.
+fn disallowed_since(clean: &Clean<'_>, record: &mut Record) {
+    let last = record.looks.last_mut().unwrap();
+    let fetched = |entry: &Entry| {
+        let host = host_of(&entry.url);
+        let forbids = |at| match clean.book.standing(host, at) {
+            Standing::Good { file, .. } => !allows(clean.world, file, path_of(&entry.url)),
+            Standing::Unknown | Standing::Failing { .. } => false,
+        };
+        let has_troubles = !clean.world.site(host).unwrap().troubles.is_empty();
+        forbids(last.at) && forbids(last.at - 2 * HOUR) && !has_troubles
+    };
+    let page = clean.page(fetched).url.clone();
+    last.shown.push(page);
+}
+
+/// A page that was turned while nobody looked.
+fn outdated(clean: &Clean<'_>, record: &mut Record) {
+    let last = record.looks.last().unwrap().at;
+    let turned = |entry: &Entry| {
+        let healthy = clean.world.site_of(&entry.url).unwrap().troubles.is_empty();
+        let noindex = |at| match clean.world.serve(&entry.url, at) {
+            Served::Page { version, .. } => {
+                clean.world.content(&entry.url, version).unwrap().noindex
+            }
+            Served::Redirect { .. } | Served::Status { .. } => true,
+            Served::File { .. }
+            | Served::NotModified { .. }
+            | Served::Sitemap { .. }
+            | Served::Failed(_) => false,
+        };
+        healthy
+            && !noindex(entry.from)
+            && noindex(entry.from + DAY)
+            && entry.over() + 3 * DAY < last
+    };
+    let page = clean.page(turned);
+    let (url, at) = (page.url.clone(), page.over());
+    record.entries.retain(|entry| entry.url != url || entry.from <= at);
+    record
+        .looks
+        .iter_mut()
+        .filter(|look| look.at > at)
+        .for_each(|look| look.shown.push(url.clone()));
+}
+
+fn not_probed(clean: &Clean<'_>, record: &mut Record) {
+    let at = 35 * DAY + HOUR;
+    let site = clean.world.sites.iter().find(|site| {
+        matches!(
+            clean.book.standing(&site.host, at),
+            Standing::Failing { copy: None, since, retry_at } if since + 31 * DAY < at && retry_at > at
+        )
+    });
+    let site = site.expect("a site that fails for a month");
+    record
+        .entries
+        .retain(|entry| host_of(&entry.url) != site.host || errand_of(&entry.url).is_some());
+    asked(clean, record, site.url("/pub/1"), at);
+}
+
+fn within_retry_after(clean: &Clean<'_>, record: &mut Record) {
+    let entry = clean.page(|entry| {
+        entry.until.is_some() && super::retry_after(&entry.served).is_some_and(|wait| wait > MINUTE)
+    });
+    asked(clean, record, entry.url.clone(), entry.over() + MINUTE);
+}
+
+/// A page that failed three times, and then nothing.
+fn given_up(clean: &Clean<'_>, record: &mut Record) {
+    let mut failures: std::collections::BTreeMap<&str, (usize, Ms)> =
+        std::collections::BTreeMap::new();
+    let pages =
+        clean.record.entries.iter().filter(|e| errand_of(&e.url).is_none() && e.is_request());
+    for entry in pages {
+        let (run, _) = failures.get(entry.url.as_str()).copied().unwrap_or((0, 0));
+        if run >= 3 && !super::is_bad(&entry.served) && entry.from < 20 * DAY {
+            record.entries.retain(|one| one.url != entry.url || one.from < entry.from);
+            return;
+        }
+        let run = if super::is_bad(&entry.served) { run + 1 } else { 0 };
+        failures.insert(&entry.url, (run, entry.from));
+    }
+    panic!("no page was given up and came back");
+}
+
+/// A page that was refused, and then allowed again.
+fn not_lifted(clean: &Clean<'_>, record: &mut Record) {
+    for entry in clean.record.entries.iter().filter(|e| errand_of(&e.url).is_none()) {
+        let host = host_of(&entry.url);
+        let allows_at = |at: Ms| match clean.book.standing(host, at) {
+            Standing::Good { file, .. } => allows(clean.world, file, path_of(&entry.url)),
+            Standing::Unknown | Standing::Failing { .. } => true,
+        };
+        let errands = clean.book.errands.get(host).map_or(&[][..], Vec::as_slice);
+        let lifted = errands.windows(2).find(|pair| {
+            pair[0].ended > entry.over() + HOUR
+                && !allows_at(pair[0].ended + 1)
+                && allows_at(pair[1].ended + 1)
+                && pair[1].ended + 2 * DAY < clean.world.length
+        });
+        if let Some(pair) = lifted {
+            let at = pair[1].ended;
+            record.entries.retain(|one| one.url != entry.url || one.from < at);
+            return;
+        }
+    }
+    panic!("nothing was lifted");
+}
+
+/// For its dates, pages of a site that lies are visited each time that its sitemap was read.
+fn distrusted(clean: &Clean<'_>, record: &mut Record) {
+    let lies =
+        |site: &&Site| site.sitemap.as_ref().is_some_and(|sitemap| sitemap.lies_from < 30 * DAY);
+    let site = clean.world.sites.iter().find(lies).expect("a site whose sitemap lies");
+    let sitemap = site.url(crate::world::SITEMAP);
+    let read: Vec<_> = clean.record.entries.iter().filter(|one| one.url == sitemap).collect();
+    let from = site.sitemap.as_ref().unwrap().lies_from;
+    for entry in read.into_iter().filter(|entry| entry.from >= from) {
+        let at = entry.over();
+        for (number, (path, _)) in (0..).zip(site.listed(at)) {
+            asked(clean, record, site.url(path), at + 3 * SECOND * (number + 1));
+        }
+    }
 }

@@ -15,6 +15,9 @@ const SLOW_START: usize = 6;
 /// Sites that answer within this time are not slowed down for it (RL-001).
 const QUICK: Ms = 420;
 
+/// So many sites on one address are asked as often as each permits; more wait for its ceiling.
+const CROWD: usize = 9;
+
 impl Case<'_> {
     pub(super) fn pace(&self, judgement: &mut Judgement) {
         for (host, entries) in &self.by_host {
@@ -94,6 +97,10 @@ impl Case<'_> {
         let Some(site) = self.world.site(host).filter(|site| site.latency <= QUICK * 5 / 6) else {
             return;
         };
+        let sharing = self.world.sites.iter().filter(|other| other.address == site.address);
+        if sharing.count() > CROWD {
+            return;
+        }
         let due = self.due_of(host);
         let healthy = asked.iter().position(|entry| is_bad(&entry.served) || entry.until.is_none());
         let healthy = &asked[..healthy.unwrap_or(asked.len())];

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::plan::{manner, rounds, troubles};
 use super::{
-    Answer, Content, DAY, File, HOUR, Link, MINUTE, Manner, Ms, Page, Robots, Round, Rule, SECOND,
-    Site, World,
+    Answer, Content, DAY, File, HOUR, Link, MINUTE, Manner, Ms, NEVER, Page, Robots, Round, Rule,
+    SECOND, Site, Sitemap, Validator, World,
 };
 use crate::chance::Chance;
 
@@ -15,24 +15,23 @@ const PRESS: Rule = Rule { allow: true, path: "/private/press/" };
 const BACK: Rule = Rule { allow: false, path: "/b/" };
 const ALL: Rule = Rule { allow: false, path: "/" };
 const PUBLIC: Rule = Rule { allow: true, path: "/pub/" };
-
-/// Of a page in how many a round fetches one again.
-const AGAIN_PERCENT: i64 = 25;
+const VALIDATORS: [Validator; 3] = [Validator::None, Validator::Etag, Validator::Date];
 
 impl World {
     pub(crate) fn new(seed: u64, sites: usize, days: i64) -> Self {
         let chance = Chance::new(seed);
         let length = days * DAY;
-        let mut rounds = rounds(&mut chance.fork(1), length);
+        let rounds = rounds(&mut chance.fork(1), length);
         let of_site = |number: usize| chance.fork(1000 + u64::try_from(number).unwrap());
         let mut all: Vec<Site> = (0..sites)
             .map(|number| site(number, sites, &mut of_site(number), &rounds, length))
             .collect();
         share_addresses(&mut all, &mut chance.fork(2));
-        let mut again = chance.fork(3);
-        for round in &mut rounds {
-            round.again = wanted_again(&all, &mut again);
+        let listing = chance.fork(3);
+        for (tag, site) in (0..).zip(&mut all) {
+            list(site, &mut listing.fork(tag));
         }
+        move_pages(&mut all, &mut chance.fork(4), length);
         // Every second site and every one with troubles; links lead to the others.
         let named = all
             .iter()
@@ -44,20 +43,53 @@ impl World {
     }
 }
 
-fn wanted_again(sites: &[Site], chance: &mut Chance) -> Vec<String> {
-    let mut wanted = Vec::new();
-    for site in sites {
-        // A page that nothing but links with nofollow leads to is nobody's business.
-        let known = site.pages.keys().filter(|path| !path.starts_with("/hidden"));
-        wanted.extend(known.filter(|_| chance.percent(AGAIN_PERCENT)).map(|path| site.url(path)));
+/// Gives some sites a sitemap: of pages that only it names, and of some others.
+fn list(site: &mut Site, chance: &mut Chance) {
+    let files = site.robots.iter().any(|(_, robots)| matches!(robots, Robots::File(_)));
+    if !files || !chance.percent(25) {
+        return;
     }
-    wanted
+    for page in 0..chance.between(3, 9) {
+        let changes_every = chance.pick(&[None, Some(30 * HOUR), Some(100 * HOUR)]);
+        let validator = chance.pick(&VALIDATORS);
+        let content = Content { changes_every, validator, ..Content::default() };
+        let path = format!("/listed/{page}");
+        site.pages.insert(path, Page { answers: vec![(0, Answer::Content(content))] });
+    }
+    let public = site.pages.keys().filter(|path| !path.starts_with("/hidden"));
+    let paths = public.filter(|path| path.starts_with("/listed") || chance.percent(30));
+    let paths = paths.cloned().collect();
+    // Some lie from the start, some once they are trusted.
+    let lies_from = chance.pick(&[NEVER, NEVER, 0, 20 * DAY]);
+    site.sitemap = Some(Sitemap { lies_from, paths });
+}
+
+/// Lets some leaves move to other hosts, where nothing else leads to them.
+fn move_pages(sites: &mut [Site], chance: &mut Chance, length: Ms) {
+    for number in 0..sites.len() {
+        if !chance.percent(20) {
+            continue;
+        }
+        let (to, at) = (chance.index(sites.len()), chance.between(HOUR, length));
+        let leaf = sites[number]
+            .pages
+            .iter_mut()
+            .find(|(path, page)| path.starts_with("/leaf") && page.answers.len() == 1);
+        let Some((path, page)) = leaf else { continue };
+        let arrived = format!("/arrived/{number}{path}");
+        let target = format!("https://{}{arrived}", host(to));
+        page.answers.push((at, Answer::Redirect(301, target)));
+        sites[to].pages.insert(arrived, plain(vec![]));
+    }
 }
 
 fn share_addresses(sites: &mut [Site], chance: &mut Chance) {
     let mut last = 0_u32;
     for site in sites {
-        let number = if last > 0 && chance.percent(40) {
+        let number = if chance.percent(15) {
+            // One address that has very many.
+            0
+        } else if last > 0 && chance.percent(40) {
             u32::try_from(chance.between(1, i64::from(last) + 1)).unwrap()
         } else {
             last += 1;
@@ -86,6 +118,7 @@ fn site(number: usize, all: usize, chance: &mut Chance, rounds: &[Round], length
         robots: robots(manner, number, all, chance, rounds),
         troubles: troubles(manner, chance, rounds),
         pages: BTreeMap::new(),
+        sitemap: None,
     };
     pages(&mut site, number, all, chance, length);
     site
@@ -134,7 +167,8 @@ fn robots(
         | Manner::LongOutage
         | Manner::EndlessOutage
         | Manner::NeverHadCopy
-        | Manner::RobotsOutage => vec![(0, Robots::File(first))],
+        | Manner::RobotsOutage
+        | Manner::NameLost => vec![(0, Robots::File(first))],
     }
 }
 
@@ -198,7 +232,8 @@ fn pages(site: &mut Site, number: usize, all: usize, chance: &mut Chance, length
 }
 
 fn plain(links: Vec<Link>) -> Page {
-    Page { answers: vec![(0, Answer::Content(Content { links, ..Content::default() }))] }
+    let validator = VALIDATORS[links.len() % 3];
+    Page { answers: vec![(0, Answer::Content(Content { links, validator, ..Content::default() }))] }
 }
 
 /// What becomes of a leaf.
@@ -210,13 +245,16 @@ fn life(
     length: Ms,
     is_free: bool,
 ) -> Vec<(Ms, Answer)> {
-    let content = || Content { in_header: page % 2 == 0, ..Content::default() };
+    let validator = VALIDATORS[usize::try_from(page / 2).unwrap() % 3];
+    let content = || Content { in_header: page % 2 == 0, validator, ..Content::default() };
     let healthy = |content| Answer::Content(content);
     let later = chance.between(HOUR, length);
     match if is_free { chance.between(0, 100) } else { 99 } {
         0..12 => vec![(0, healthy(Content { noindex: true, ..content() }))],
         12..22 => {
-            let then = healthy(Content { noindex: true, ..content() });
+            // Some servers do not notice that a header makes another answer of the same body.
+            let quiet = page % 2 == 0;
+            let then = healthy(Content { noindex: true, quiet, ..content() });
             vec![(0, healthy(content())), (later, then)]
         }
         22..36 => {
@@ -245,6 +283,12 @@ fn life(
             site.pages.insert(shun, plain(vec![]));
             let links = vec![Link { to, nofollow: false }];
             vec![(0, healthy(Content { nofollow: true, links, ..content() }))]
+        }
+        80..86 => {
+            let hours =
+                if chance.percent(3) { 1 } else { chance.pick(&[9, 30, 30, 30, 100, 100, 300]) };
+            let changes_every = Some(hours * HOUR);
+            vec![(0, healthy(Content { changes_every, ..content() }))]
         }
         _ => vec![(0, healthy(content()))],
     }

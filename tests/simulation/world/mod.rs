@@ -9,8 +9,6 @@ mod plan;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use url::Url;
-
 pub(crate) type Ms = i64;
 
 pub(crate) const SECOND: Ms = 1000;
@@ -33,13 +31,12 @@ pub(crate) struct World {
     hosts: HashMap<String, usize>,
 }
 
-/// A restart, and what the operator wants fetched again then.
-#[derive(Clone, Debug)]
+/// A restart.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) at: Ms,
     /// How the process before it ends.
     pub(crate) before: Ending,
-    pub(crate) again: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,7 +58,19 @@ pub(crate) struct Site {
     pub(crate) troubles: Vec<Trouble>,
     /// By path.
     pub(crate) pages: BTreeMap<String, Page>,
+    /// What the robots.txt names, if it is a file.
+    pub(crate) sitemap: Option<Sitemap>,
 }
+
+/// A sitemap.
+#[derive(Clone, Debug)]
+pub(crate) struct Sitemap {
+    /// From then on it dates all pages today.
+    pub(crate) lies_from: Ms,
+    pub(crate) paths: Vec<String>,
+}
+
+pub(crate) const SITEMAP: &str = "/sitemap.xml";
 
 /// What kind of site it is, for reports.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -78,6 +87,7 @@ pub(crate) enum Manner {
     EndlessOutage,
     NeverHadCopy,
     RobotsOutage,
+    NameLost,
 }
 
 #[derive(Clone, Debug)]
@@ -157,6 +167,27 @@ pub(crate) struct Content {
     pub(crate) expires: Option<Ms>,
     /// Whether the rules come as headers.
     pub(crate) in_header: bool,
+    pub(crate) validator: Validator,
+    /// The body is another one after each such time.
+    pub(crate) changes_every: Option<Ms>,
+    /// The body is that of the version before: only a header tells them apart.
+    pub(crate) quiet: bool,
+}
+
+/// By what a server knows that a copy is still good.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Validator {
+    #[default]
+    None,
+    Etag,
+    Date,
+}
+
+/// A body: two are the same if and only if these are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) version: usize,
+    pub(crate) edition: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -176,6 +207,16 @@ pub(crate) enum Served {
     /// A page with content, in the version with this number.
     Page {
         version: usize,
+        body: Body,
+    },
+    /// The copy of a page is still good; its rules are those of this version.
+    NotModified {
+        version: usize,
+        body: Body,
+    },
+    /// A sitemap; the number is another one if and only if its text is.
+    Sitemap {
+        edition: i64,
     },
     Redirect {
         status: u16,
@@ -246,10 +287,17 @@ impl World {
         if let Some((site, hop)) = self.hop(path) {
             return self.serve_robots(site, hop, at);
         }
+        if path == SITEMAP
+            && let Some(edition) = site.listed(at).map(|(_, lastmod)| lastmod).max()
+        {
+            return Served::Sitemap { edition };
+        }
         let Some(page) = site.pages.get(path) else { return missing };
         let version = in_force(&page.answers, at);
         match &page.answers[version].1 {
-            Answer::Content(_) => Served::Page { version },
+            Answer::Content(content) => {
+                Served::Page { version, body: page.body(content, version, at) }
+            }
             Answer::Redirect(status, to) => Served::Redirect { status: *status, to: to.clone() },
             Answer::Status(status) => Served::Status { status: *status, retry_after_secs: None },
         }
@@ -294,6 +342,39 @@ impl Site {
     }
 }
 
+impl Site {
+    /// What the sitemap lists at a moment, and the dates that it gives.
+    pub(crate) fn listed(&self, at: Ms) -> impl Iterator<Item = (&str, Ms)> {
+        self.sitemap.iter().flat_map(move |sitemap| {
+            let lies = at >= sitemap.lies_from;
+            sitemap.paths.iter().map(move |path| {
+                let changed = self.pages.get(path).map_or(0, |page| page.changed(at));
+                (path.as_str(), if lies { at / DAY * DAY } else { changed })
+            })
+        })
+    }
+}
+
+impl Page {
+    fn body(&self, content: &Content, version: usize, at: Ms) -> Body {
+        if content.quiet && version > 0 {
+            return Body { version: version - 1, edition: 0 };
+        }
+        Body { version, edition: content.changes_every.map_or(0, |every| at / every) }
+    }
+
+    /// When it became what it is at a moment.
+    fn changed(&self, at: Ms) -> Ms {
+        let (since, answer) = &self.answers[in_force(&self.answers, at)];
+        match answer {
+            Answer::Content(Content { changes_every: Some(every), .. }) => {
+                (at / every * every).max(*since)
+            }
+            Answer::Content(_) | Answer::Redirect(..) | Answer::Status(_) => *since,
+        }
+    }
+}
+
 impl Trouble {
     pub(crate) fn covers(&self, at: Ms) -> bool {
         (self.from..self.until).contains(&at)
@@ -321,9 +402,4 @@ pub(crate) fn host_of(url: &str) -> &str {
 pub(crate) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
-}
-
-/// A URL as the crawler has it; the world's own are all in normal form.
-pub(crate) fn parsed(url: &str) -> Url {
-    Url::parse(url).unwrap()
 }

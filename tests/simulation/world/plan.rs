@@ -4,8 +4,8 @@ use super::{DAY, Ending, Fault, HOUR, MINUTE, Manner, Ms, NEVER, Reach, Round, S
 use crate::chance::Chance;
 
 /// Of a hundred sites so many have this manner.
-const MANNERS: [(Manner, i64); 12] = [
-    (Manner::Steady, 34),
+const MANNERS: [(Manner, i64); 13] = [
+    (Manner::Steady, 31),
     (Manner::ChangingRules, 8),
     (Manner::Delayed, 6),
     (Manner::Slow, 5),
@@ -17,6 +17,7 @@ const MANNERS: [(Manner, i64); 12] = [
     (Manner::EndlessOutage, 5),
     (Manner::NeverHadCopy, 5),
     (Manner::RobotsOutage, 6),
+    (Manner::NameLost, 3),
 ];
 
 /// When the operator comes back, in hours.
@@ -38,7 +39,7 @@ pub(super) fn rounds(chance: &mut Chance, length: Ms) -> Vec<Round> {
     let moments: Vec<_> = moments.filter(|at| *at < length - 6 * HOUR).collect();
     let mut round = |at| {
         let before = if chance.percent(50) { Ending::Killed } else { Ending::Stopped };
-        Round { at, before, again: vec![] }
+        Round { at, before }
     };
     moments.into_iter().map(&mut round).collect()
 }
@@ -114,6 +115,16 @@ pub(super) fn troubles(manner: Manner, chance: &mut Chance, rounds: &[Round]) ->
                 }
             };
             vec![trouble(from, lasts, reach, fault)]
+        }
+        Manner::NameLost => {
+            let mut at = from;
+            let mut lost = || {
+                let lasts = chance.between(HOUR, 5 * DAY);
+                let one = trouble(at, lasts, Reach::Everything, Fault::NoAddress);
+                at += lasts + chance.between(DAY, 12 * DAY);
+                one
+            };
+            (0..3).map(|_| lost()).collect()
         }
         Manner::Steady
         | Manner::ChangingRules
