@@ -16,6 +16,7 @@ use super::sites::Sites;
 use super::spool::Spool;
 use crate::engine::Engine;
 use crate::key::{self, PageKey};
+use crate::page::Likeness;
 use crate::page::PageRecord;
 use crate::record::{OutboxRow, PageRow, RobotsRow, SiteRow, decode};
 use crate::store::{
@@ -256,6 +257,34 @@ impl<E: Engine> Shared<E> {
             page = page.next();
         }
         Ok(None)
+    }
+
+    pub(super) fn alike(
+        &self,
+        engine: &E,
+        site: &Site,
+        likeness: &Likeness,
+        max: usize,
+    ) -> Result<Vec<PageRecord>, StoreError> {
+        let site = key::site_hash(site);
+        let prefix = match likeness {
+            Likeness::Text(hash) => key::likeness_of(key::TEXT, site, *hash),
+            Likeness::Canonical(url) => {
+                key::likeness_of(key::CANONICAL, site, key::url_hash(url.as_str()))
+            }
+        };
+        let mut keys = Vec::new();
+        engine.scan(&prefix, &prefix, max, &mut |key, _| {
+            keys.extend(key::likeness_page(key));
+            ControlFlow::Continue(())
+        })?;
+        let mut pages = Vec::with_capacity(keys.len());
+        for key in keys {
+            if let Some(bytes) = engine.read(&key.bytes())? {
+                pages.push(record(engine, &bytes)?);
+            }
+        }
+        Ok(pages)
     }
 
     pub(super) fn site(&self, engine: &E, site: &Site) -> Result<Option<SiteState>, StoreError> {
