@@ -295,6 +295,8 @@ pub struct SiteState {
     pub next_at: Timestamp,
     /// URLs that wait; counted up to 10,000.
     pub queued: usize,
+    /// Those of them that are to be had at once: neither retries nor pages to look at again.
+    pub at_once: usize,
 }
 
 /// Something for the sinks.

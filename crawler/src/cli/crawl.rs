@@ -296,6 +296,12 @@ impl Summary<'_> {
         if !counts.waits.is_empty() {
             row("put off", by_reason(&counts.waits));
         }
+        if counts.same_text > 0 {
+            row("copies", format!("{} with the text of another page", grouped(counts.same_text)));
+        }
+        if !counts.walls.is_empty() {
+            row("logins", by_reason(&counts.walls));
+        }
         if !counts.dropped_links.is_empty() {
             row("links", format!("not followed {}", by_reason(&counts.dropped_links)));
         }

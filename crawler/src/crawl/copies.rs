@@ -28,21 +28,34 @@ use crate::urls;
 /// Pages that are looked at of those that have something in common.
 const LOOKED_AT: usize = 16;
 
-/// What is kept of a page's words: of none, if it has none, for an empty page says nothing.
+/// What a page's words are known by: nothing, if it has none, for an empty page says nothing.
 ///
 /// The title counts as a part of the text, for whoever reads the page reads it too. Links do not:
 /// a new one brings its own words as a rule, and addresses differ from answer to answer where a
 /// site writes sessions or advertisements into them.
-pub(super) fn text_marks(page: &Page) -> (Option<u64>, Option<u64>) {
-    let has_text = match page.kind {
-        PageKind::Html | PageKind::PlainText => page.text.chars().any(char::is_alphanumeric),
-        PageKind::Other => false,
-    };
-    if !has_text {
-        return (None, None);
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TextMarks {
+    /// The same for the same words.
+    pub(super) hash: Option<u64>,
+    /// Alike for texts that are alike.
+    pub(super) print: Option<u64>,
+}
+
+impl TextMarks {
+    pub(super) fn of(page: &Page) -> Self {
+        let has_text = match page.kind {
+            PageKind::Html | PageKind::PlainText => page.text.chars().any(char::is_alphanumeric),
+            PageKind::Other => false,
+        };
+        if !has_text {
+            return Self::default();
+        }
+        let whole = format!("{}\n{}", page.title.as_deref().unwrap_or_default(), page.text);
+        Self {
+            hash: Some(content_hash(&whole)),
+            print: SimHash::of(&page.text).map(|print| print.0),
+        }
     }
-    let whole = format!("{}\n{}", page.title.as_deref().unwrap_or_default(), page.text);
-    (Some(content_hash(&whole)), SimHash::of(&page.text).map(|print| print.0))
 }
 
 /// What a page says of its own address: in its head, and in its `Link` header.

@@ -66,7 +66,7 @@ impl<S: Store, T> Context<S, T> {
         if limits.site_queue > COUNTED {
             return Ok(None);
         }
-        let queued = self.store.site(&site).await?.map_or(0, |site| site.queued);
+        let queued = self.store.site(&site).await?.map_or(0, |site| site.at_once);
         // The page itself is one of them as long as its visit is not committed.
         Ok(limits.judge_queue(queued.saturating_sub(1)).err())
     }

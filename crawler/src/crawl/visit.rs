@@ -12,7 +12,7 @@ use comity_storage::{
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::copies::{Named, text_marks};
+use super::copies::{Named, TextMarks};
 use super::links::Source;
 use super::reply::header_text;
 use super::report::Event;
@@ -227,7 +227,8 @@ impl<S: Store, T: Transport> Context<S, T> {
         reply: &Reply,
         now: Timestamp,
     ) -> Result<Visit, StoreError> {
-        let (scanned, header) = (self.scan(page, reply).await, self.header_links(page, reply));
+        let (scanned, marks) = self.scan(page, reply).await;
+        let header = self.header_links(page, reply);
         let directives = self.directives(reply, &scanned, now);
         let publication = match scanned.kind {
             PageKind::Html | PageKind::PlainText => Publication::of(&directives, now),
@@ -238,12 +239,11 @@ impl<S: Store, T: Transport> Context<S, T> {
         }
         let (status, withheld) = (reply.status.as_u16(), withheld(&publication));
         self.tell(&Event::Fetched { url: &page.url, status, withheld });
-        let (text_hash, text_print) = text_marks(&scanned);
         let mut fetched = Fetched {
             directives: self.directive_notes(&directives, &scanned),
             title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
-            text_hash,
-            text_print,
+            text_hash: marks.hash,
+            text_print: marks.print,
             ..fetched(reply, &publication)
         };
         let named = Named::of(&scanned, &header);
@@ -262,18 +262,22 @@ impl<S: Store, T: Transport> Context<S, T> {
         })
     }
 
-    /// Reads a page off the runtime's threads: two megabytes take longer than others should wait.
-    async fn scan(&self, page: &PageRecord, reply: &Reply) -> Page {
+    /// Reads a page, and what its text is known by, off the runtime's threads: two megabytes take
+    /// longer than others should wait.
+    async fn scan(&self, page: &PageRecord, reply: &Reply) -> (Page, TextMarks) {
         let content_type = header_text(&reply.headers, "content-type");
         let (url, body) = (page.url.clone(), reply.body.clone());
         let limits = self.scan_limits.clone();
         let scanned = tokio::task::spawn_blocking(move || {
-            scan(&body, content_type.as_deref(), &url, &limits)
+            let page = scan(&body, content_type.as_deref(), &url, &limits);
+            let marks = TextMarks::of(&page);
+            (page, marks)
         });
         scanned.await.unwrap_or_else(|panic| {
             tracing::error!(url = %page.url, %panic, "the page could not be read");
             // Nothing of it is shown, and none of its links is followed.
-            scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits)
+            let nothing = scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits);
+            (nothing, TextMarks::default())
         })
     }
 

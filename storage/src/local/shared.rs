@@ -291,14 +291,15 @@ impl<E: Engine> Shared<E> {
         let hash = key::site_hash(site);
         let Some(bytes) = engine.read(&key::site(hash))? else { return Ok(None) };
         let row: SiteRow = decode(&bytes, "a site record")?;
-        let mut queued = 0;
+        let (mut queued, mut at_once) = (0, 0);
         let prefix = key::queue_of(hash);
-        engine.scan(&prefix, &prefix, MAX_COUNTED, &mut |_, _| {
+        engine.scan(&prefix, &prefix, MAX_COUNTED, &mut |key, _| {
             queued += 1;
+            at_once += usize::from(key::queue_parts(key).is_some_and(|(_, due)| due == 0));
             ControlFlow::Continue(())
         })?;
         let next_at = Timestamp::from_millis(row.next_at);
-        Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued }))
+        Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued, at_once }))
     }
 
     pub(super) fn outbox(&self, engine: &E, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
