@@ -158,6 +158,7 @@ pub enum Review {
 }
 
 /// How a visit ended. Strings longer than the store's bounds are cut.
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is the large one")]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Outcome {
     /// A response came and was read.

@@ -75,6 +75,7 @@ pub(crate) enum FromRow {
     Url(String),
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is the large one")]
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum OutcomeRow {
     Fetched(FetchedRow),
