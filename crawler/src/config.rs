@@ -54,6 +54,8 @@ pub struct CrawlConfig {
     pub scope: String,
     /// Pages to fetch in all, over all runs on one data directory; 0 for no limit.
     pub max_pages: u64,
+    /// Words that links should speak of: those that do are followed first.
+    pub focus: Vec<String>,
     /// Links to follow from a seed; 0 fetches the seeds alone. Absent: no limit.
     pub depth: Option<u16>,
     /// The crawl ends when nothing is due within this time.
@@ -174,6 +176,7 @@ impl Default for CrawlConfig {
             follow_sitemaps: true,
             scope: "host".into(),
             max_pages: 0,
+            focus: vec![],
             depth: None,
             patience: Span::secs(120),
             sites_at_once: 64,

@@ -3,8 +3,8 @@
 
 use comity_compliance::robots::Lint;
 use comity_compliance::{
-    GroundsReason, LeftOut, NoFollow, NotListed, RefusalReason, SitemapFault, WaitCause, Withheld,
-    reasons as table,
+    CanonicalReason, GroundsReason, LeftOut, NoFollow, NotListed, RefusalReason, SitemapFault,
+    WaitCause, Withheld, reasons as table,
 };
 
 table! {
@@ -142,6 +142,21 @@ impl FailureReason {
 }
 
 table! {
+    /// Why links of a page are not even known.
+    CutReason {
+        /// The page has more links than are kept.
+        ManyLinks = "many-links", "operator's guard",
+            "The first ten thousand links of a page are kept; the site owner can spread the others over several pages, or list them in a sitemap.";
+        /// The address is longer than any that is kept.
+        LongLink = "long-link", "operator's guard",
+            "The site owner can shorten the address; nothing that is linked properly grows so long.";
+        /// The page's markup cannot be read to its end.
+        Unread = "unread-rest", "AM-60",
+            "Elements are nested too deep, or a tag does not end: nothing behind that point is read; the site owner can correct the markup.";
+    }
+}
+
+table! {
     /// Why there is no verdict yet.
     UndecidedReason {
         /// robots.txt must be fetched before the URL can be judged.
@@ -161,6 +176,8 @@ pub fn advice(code: &str) -> Option<(&'static str, &'static str)> {
     first_of!(
         FailureReason,
         LeftOut,
+        CutReason,
+        CanonicalReason,
         UndecidedReason,
         GroundsReason,
         RefusalReason,
@@ -183,6 +200,7 @@ mod tests {
     fn every_reason_teaches() {
         let rows = (FailureReason::ALL.iter())
             .map(|r| (r.code(), r.clause(), r.meaning(), r.advice()))
+            .chain(CutReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(
                 UndecidedReason::ALL
                     .iter()

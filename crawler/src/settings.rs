@@ -31,6 +31,8 @@ pub struct Settings {
     pub sitemaps: Vec<Url>,
     /// Whether the sitemaps that robots.txt files name are read.
     pub follow_sitemaps: bool,
+    /// Words that links should speak of: those that do are followed first.
+    pub focus: Vec<String>,
     /// Links to follow from a seed; `None` is no limit.
     pub depth: Option<u16>,
     /// The crawl ends when nothing is due within this time.
@@ -181,6 +183,7 @@ impl Settings {
             follow_sitemaps: config.crawl.follow_sitemaps,
             scope,
             max_pages: (config.crawl.max_pages > 0).then_some(config.crawl.max_pages),
+            focus: config.crawl.focus.clone(),
             depth: config.crawl.depth,
             patience: patience(config),
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),

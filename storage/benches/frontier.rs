@@ -148,6 +148,7 @@ impl Web {
             priority: 0,
             found: (0..LINKS).map(|_| self.link(site)).collect(),
             sink: None,
+            stood_back: Vec::new(),
             index_review: Review::Unchanged,
         });
         SiteReport {

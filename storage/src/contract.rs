@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test suite fails by panicking")]
 
+mod likeness;
 mod revisits;
 
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     revisits::pages_of_a_site(&fresh().await).await;
     revisits::claims(&fresh().await).await;
     revisits::a_page_that_is_a_sitemap(&fresh().await).await;
+    likeness::alike(&fresh().await).await;
     closed(&fresh().await).await;
 }
 
@@ -119,6 +121,7 @@ pub fn visit(text: &str, outcome: Outcome) -> Visit {
         priority: 0,
         found: Vec::new(),
         sink: None,
+        stood_back: Vec::new(),
         index_review: Review::Unchanged,
     }
 }

@@ -15,6 +15,10 @@ pub(crate) const SITE: u8 = b'h';
 pub(crate) const ROBOTS: u8 = b'r';
 pub(crate) const REVIEW: u8 = b'i';
 pub(crate) const OUTBOX: u8 = b'o';
+/// Pages by the hash of their text.
+pub(crate) const TEXT: u8 = b't';
+/// Pages by the hash of the address that stands for them.
+pub(crate) const CANONICAL: u8 = b'c';
 
 /// The store's identity.
 pub(crate) const META_ID: &[u8] = b"m|id";
@@ -108,6 +112,34 @@ pub(crate) fn pages_of(site: u64) -> [u8; 9] {
     with_number(PAGE, site)
 }
 
+/// The hash by which a URL stands in keys.
+pub(crate) fn url_hash(url: &str) -> u64 {
+    xxh3_64(url.as_bytes())
+}
+
+/// `t|site8|hash8|` or `c|site8|hash8|`, the start of all pages that have this in common.
+pub(crate) fn likeness_of(kind: u8, site: u64, hash: u64) -> [u8; 17] {
+    let mut key = [kind; 17];
+    key[1..9].copy_from_slice(&site.to_be_bytes());
+    key[9..].copy_from_slice(&hash.to_be_bytes());
+    key
+}
+
+/// `t|site8|hash8|url8` or `c|site8|hash8|url8`
+pub(crate) fn likeness(kind: u8, page: PageKey, hash: u64) -> [u8; 25] {
+    let mut key = [0; 25];
+    key[..17].copy_from_slice(&likeness_of(kind, page.site, hash));
+    key[17..].copy_from_slice(&page.slot.to_be_bytes());
+    key
+}
+
+/// The page of such a key.
+pub(crate) fn likeness_page(key: &[u8]) -> Option<PageKey> {
+    let site = key.get(1..9)?.try_into().ok()?;
+    let slot = key.get(17..25)?.try_into().ok()?;
+    Some(PageKey { site: u64::from_be_bytes(site), slot: u64::from_be_bytes(slot) })
+}
+
 /// A place in a site's queue: `due4|prio1|seq5`.
 #[derive(
     Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, serde::Serialize, serde::Deserialize,
@@ -196,6 +228,9 @@ mod tests {
         let page = PageKey { site: 7, slot: 9 };
         assert_eq!(review_parts(&review(3, page)), Some((3, page)));
         assert_eq!(outbox_seq(&outbox(77)), Some(77));
+        let alike = likeness(TEXT, page, 0x0102);
+        assert_eq!(alike[..17], likeness_of(TEXT, 7, 0x0102));
+        assert_eq!((likeness_page(&alike), likeness_page(b"t")), (Some(page), None));
     }
 
     /// The hashes are on disk: they may never change.

@@ -34,7 +34,7 @@ pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, 
 pub use local::LocalStore;
 pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, Work, open};
 pub use page::{
-    DirectiveNote, Fate, Fetched, Found, MAX_URL_BYTES, Next, Outcome, PageRecord, Plan, Review,
+    Alike, DirectiveNote, Fate, Fetched, Found, Likeness, MAX_URL_BYTES, Next, Outcome, PageRecord, Plan, Review,
     Role, Via, Visit,
 };
 pub use peek::{engine_in, is_in_use};

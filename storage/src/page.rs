@@ -121,6 +121,9 @@ pub struct Visit {
     pub found: Vec<Found>,
     /// What the sinks are to get: opaque bytes, handed out again by the outbox.
     pub sink: Option<Vec<u8>>,
+    /// Pages of the same site that the sinks no longer have, because this one stands in for them,
+    /// each with what that rests on: an opaque code.
+    pub stood_back: Vec<(Url, String)>,
     /// When the index must look at this page again without a visit.
     pub index_review: Review,
 }
@@ -155,6 +158,7 @@ pub enum Review {
 }
 
 /// How a visit ended. Strings longer than the store's bounds are cut.
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is the large one")]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Outcome {
     /// A response came and was read.
@@ -210,6 +214,38 @@ pub struct Fetched {
     pub title: Option<String>,
     /// Whether the sinks were given the page as it is in this response.
     pub sent: bool,
+    /// A hash of its text: pages with the same are found by [`Likeness::Text`].
+    pub text_hash: Option<u64>,
+    /// A number that is alike for texts that are alike.
+    pub text_print: Option<u64>,
+    /// The address that stands for the page, if it is another: see [`Likeness::Canonical`].
+    pub canonical: Option<Url>,
+    /// What the choice of that address rests on: an opaque code.
+    pub canonical_reason: String,
+    /// A page of the site with the same text, or nearly the same.
+    pub alike: Option<Alike>,
+    /// The page that the sinks have in its place.
+    pub stand_in: Option<Url>,
+    /// Who asks for a login: an opaque code.
+    pub wall: Option<String>,
+}
+
+/// A page with the same text as another, or nearly the same.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Alike {
+    /// That page.
+    pub url: Url,
+    /// Bits in which [`Fetched::text_print`] differs; none if the text is the same.
+    pub bits: Option<u8>,
+}
+
+/// What pages of a site have in common, by the last response of each.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Likeness {
+    /// Their text has this hash.
+    Text(u64),
+    /// This address stands for them.
+    Canonical(Url),
 }
 
 /// One page rule and where it stood.

@@ -8,7 +8,7 @@ use comity_compliance::{LastmodTrust, Origin, Site, SitePace, Timestamp};
 use url::Url;
 
 use crate::engine::EngineError;
-use crate::page::{Fate, Found, PageRecord, Visit};
+use crate::page::{Fate, Found, Likeness, PageRecord, Visit};
 
 /// Everything that a crawl must remember.
 ///
@@ -118,6 +118,18 @@ pub trait Store: Send + Sync + 'static {
         from: Option<PageCursor>,
         max: usize,
     ) -> impl Future<Output = Result<(Vec<PageRecord>, Option<PageCursor>), StoreError>> + Send;
+
+    /// Pages of a site that have something in common, at most `max`, in no order that means
+    /// anything. Two pages whose hashes are the same by chance pass for alike.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn alike(
+        &self,
+        site: &Site,
+        likeness: Likeness,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<PageRecord>, StoreError>> + Send;
 
     /// What is known about a site.
     ///
@@ -295,6 +307,8 @@ pub struct SiteState {
     pub next_at: Timestamp,
     /// URLs that wait; counted up to 10,000.
     pub queued: usize,
+    /// Those of them that are to be had at once: neither retries nor pages to look at again.
+    pub at_once: usize,
 }
 
 /// Something for the sinks.

@@ -64,6 +64,7 @@ async fn work(store: &impl Store, run: u32, task: u32) -> Result<(), StoreError>
                 priority: 0,
                 found: vec![link(&format!("{}/found", page.url), now)],
                 sink: Some(page.url.as_str().as_bytes().repeat(payload)),
+                stood_back: Vec::new(),
                 index_review: Review::Unchanged,
             });
             let report = SiteReport {

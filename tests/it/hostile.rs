@@ -123,7 +123,7 @@ fn hostile_servers() -> Vec<Hostile> {
         }),
         Hostile::start("a million links", move |path, stream| match path {
             "/" => whole(stream, "", links.as_bytes()),
-            _ => whole(stream, "", b"a page of no links"),
+            _ => whole(stream, "", format!("page {path} of no links").as_bytes()),
         }),
         Hostile::start("a way inside", move |_, stream| {
             stream.write_all(format!("HTTP/1.1 302 Found\r\n{moved}\r\n").as_bytes())
@@ -138,7 +138,8 @@ fn calendar(path: &str, stream: &mut TcpStream) -> std::io::Result<()> {
     let pages = || (0..REAL_PAGES).map(|n| link(format!("/page{n}"))).collect::<String>();
     let body = match path.strip_prefix("/cal?y=").and_then(|year| year.parse::<i64>().ok()) {
         Some(year) => link(format!("/cal?y={}", year - 1)) + &link(format!("/cal?y={}", year + 1)),
-        None => link("/cal?y=2026".into()) + &pages(),
+        // Real pages say something of their own.
+        None => format!("{path} ") + &link("/cal?y=2026".into()) + &pages(),
     };
     whole(stream, "", body.as_bytes())
 }

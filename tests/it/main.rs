@@ -5,6 +5,7 @@
 mod bad_input;
 mod bombs;
 mod command;
+mod copies;
 mod coverage;
 mod demo;
 mod field_cases;

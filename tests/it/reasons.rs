@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use comity::reasons::{FailureReason, UndecidedReason};
+use comity::reasons::{CutReason, FailureReason, UndecidedReason};
 use comity_compliance::robots::Lint;
 use comity_compliance::{
     CanonicalReason, Directives, GroundsReason, LeftOut, NoFollow, NotListed, Publication,
@@ -35,6 +35,7 @@ fn reasons() {
         ("Not listed: why an entry of a sitemap does not count", "NotListed", rows!(NotListed)),
         ("Sitemaps: what is wrong with the text of one", "SitemapFault", rows!(SitemapFault)),
         ("Left out: why a found URL is not queued", "LeftOut", rows!(LeftOut)),
+        ("Cut: why links of a page are not even known", "CutReason", rows!(CutReason)),
         ("Canonical: why an address stands for a page", "CanonicalReason", rows!(CanonicalReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
@@ -76,6 +77,7 @@ fn shown_in_part() -> String {
 fn codes_stand_in_their_tables_only() {
     let codes = (FailureReason::ALL.iter().map(|reason| reason.code()))
         .chain(LeftOut::ALL.iter().map(|reason| reason.code()))
+        .chain(CutReason::ALL.iter().map(|reason| reason.code()))
         .chain(UndecidedReason::ALL.iter().map(|reason| reason.code()))
         .chain(RefusalReason::ALL.iter().map(|reason| reason.code()))
         .chain(GroundsReason::ALL.iter().map(|reason| reason.code()));

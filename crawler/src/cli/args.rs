@@ -100,6 +100,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u16>,
 
+    /// A word that links should speak of: those that do are followed first; may be repeated
+    #[arg(long, value_name = "WORD")]
+    pub(crate) focus: Vec<String>,
+
     /// Whose reading of the rules decides: courteous, google, rfc9309 [default: courteous]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,

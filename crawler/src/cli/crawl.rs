@@ -44,6 +44,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
         clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index,
+        scorer: None,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
@@ -93,6 +94,9 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     }
     config.crawl.sitemaps.extend(args.sitemaps.iter().cloned());
     config.crawl.sitemaps.dedup();
+    if !args.focus.is_empty() {
+        config.crawl.focus.clone_from(&args.focus);
+    }
     config.crawl.follow_sitemaps &= !args.no_sitemaps;
     set(&mut config.crawl.scope, &args.scope);
     set(&mut config.crawl.max_pages, &args.max_pages);
@@ -291,6 +295,12 @@ impl Summary<'_> {
         }
         if !counts.waits.is_empty() {
             row("put off", by_reason(&counts.waits));
+        }
+        if counts.same_text > 0 {
+            row("copies", format!("{} with the text of another page", grouped(counts.same_text)));
+        }
+        if !counts.walls.is_empty() {
+            row("logins", by_reason(&counts.walls));
         }
         if !counts.dropped_links.is_empty() {
             row("links", format!("not followed {}", by_reason(&counts.dropped_links)));

@@ -1,5 +1,7 @@
 //! `comity explain`: what is known of a URL, the verdict now, and what it rests on.
 
+mod again;
+mod copies;
 mod pace;
 
 use std::path::Path;
@@ -15,6 +17,7 @@ use url::Url;
 
 use self::pace::Pace;
 use super::args::ExplainArgs;
+use super::robots::stage;
 use super::terminal::{Terminal, Tone, duration};
 use super::words::record_json;
 use super::{Exit, data_dir, open};
@@ -94,6 +97,13 @@ impl Known {
         decide(&self.url, facts, now)
     }
 
+    /// What the record of the robots.txt comes to now.
+    fn stage(&self, policy: &Policy, now: Timestamp) -> &'static str {
+        let fresh = SitePace::default();
+        let pace = self.site.as_ref().map_or(&fresh, |site| &site.pace);
+        stage(self.robots.standing(policy, pace.availability(policy, now), now))
+    }
+
     fn as_json(&self, settings: &Settings, now: Timestamp) -> Value {
         let Words { decision, word: _, code, clause, advice, evidence, until } =
             Words::of(&self.verdict(settings, now), self.page.as_ref());
@@ -106,12 +116,14 @@ impl Known {
                 "evidence": evidence, "until": until.map(|at| at.to_string()),
             },
             "robots": { "copy": copy, "failing": failing },
+            "robots_stage": self.stage(&settings.policy, now),
             "known": self.page.as_ref().map(page_json),
             "site": self.site.as_ref().map(|site| json!({
                 "last_request": site.pace.last_request.map(|at| at.to_string()),
                 "failures_in_a_row": site.pace.failures,
                 "not_before": (site.next_at > Timestamp::EPOCH).then(|| site.next_at.to_string()),
                 "queued": site.queued,
+                "lastmod": again::trust_json(&site.trust),
                 "pace": Pace { pace: &site.pace, policy: &settings.policy, now }.as_json(),
             })),
         })
@@ -202,6 +214,9 @@ fn in_results(fetched: &Fetched, now: Timestamp) -> String {
         Publication::EmbeddedOnly(_) => return "only as a part of a page that embeds it".into(),
         Publication::Full(terms) => terms,
     };
+    if let Some(other) = &fetched.stand_in {
+        return format!("nothing by itself: {other} stands in for it");
+    }
     let mut words = match terms.snippet.limit() {
         Limit::AtMost(0) => "title, no snippet".into(),
         Limit::AtMost(characters) => format!("title, snippet of {characters} characters at most"),
@@ -235,6 +250,7 @@ impl Page<'_> {
         }
         self.verdict(settings);
         self.robots();
+        self.row("stage", self.known.stage(&settings.policy, self.now));
         match &self.known.page {
             None => self.row(
                 "known",
@@ -324,19 +340,13 @@ impl Page<'_> {
             None => self.row("last visit", "none yet"),
             Some((at, outcome)) => self.last_visit(*at, outcome),
         }
-        match page.due {
-            Some(due) if due > self.now => {
-                self.row("next due", format_args!("{due}, in {}", duration(due.since(self.now))));
-            }
-            Some(_) => self.row("next due", "now"),
-            None if page.fetches > 0 => {
-                self.row("next due", "not again: a page is fetched once in a data directory");
-            }
-            None => self.row("next due", "not by itself"),
-        }
+        again::rows(page, self.now).iter().for_each(|(name, text)| self.row(name, text));
     }
 
     fn last_visit(&self, at: Timestamp, outcome: &Outcome) {
+        if let Some(wall) = copies::wall(outcome) {
+            self.row("login", format_args!("{wall}: asked for, and none is ever made"));
+        }
         match outcome {
             Outcome::Fetched(fetched) => self.fetched(at, fetched),
             Outcome::Redirected { status, to } => {
@@ -375,6 +385,7 @@ impl Page<'_> {
             self.row("title", title);
         }
         self.row("in results", in_results(fetched, self.now));
+        copies::rows(&self.known.url, fetched).iter().for_each(|(name, text)| self.row(name, text));
         if fetched.directives.is_empty() {
             self.row("directives", "none");
         }
@@ -391,6 +402,7 @@ impl Page<'_> {
         self.row("site", format_args!("last asked {last}, {} queued", site.queued));
         let pace = Pace { pace: &site.pace, policy, now: self.now };
         pace.rows().iter().for_each(|(name, text)| self.row(name, text));
+        again::trust_row(&site.trust).iter().for_each(|(name, text)| self.row(name, text));
     }
 }
 
@@ -415,6 +427,8 @@ fn page_json(page: &PageRecord) -> Value {
         "fetches": page.fetches,
         "failures_in_a_row": page.attempts,
         "due": page.due.map(|at| at.to_string()),
+        "revisit": again::as_json(page),
+        "login": page.last.as_ref().and_then(|(_, outcome)| copies::wall(outcome)),
         "last": last,
     })
 }
@@ -428,6 +442,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "truncated": fetched.truncated,
             "title": fetched.title,
             "publication": fetched.publication,
+            "copies": copies::as_json(fetched),
             "directives": fetched.directives.iter().map(|kept| json!({
                 "rule": kept.rule, "source": kept.source, "agent": kept.agent,
             })).collect::<Vec<_>>(),

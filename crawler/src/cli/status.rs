@@ -12,7 +12,7 @@ use super::args::StatusArgs;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open};
 use crate::clock::Clock;
-use crate::crawl::Progress;
+use crate::crawl::{Counts, Progress};
 use crate::settings::StoreSettings;
 
 /// What a running crawl writes beside its store, several times a second: the store itself is open
@@ -69,6 +69,7 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         let next = next.map(|at| at.to_string());
         terminal.json(&json!({
             "running": false, "data": data, "pid": null, "run": null,
+            "last_run": last_run(&data).map(|published| published.run),
             "next_due": next, "store": stats_json(&stats),
         }));
         return Ok(Exit::Done);
@@ -77,6 +78,12 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         .line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
     rows(terminal, &stats);
     let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    if let Some(last) = last_run(&data).filter(|last| !last.run.counts.dropped_links.is_empty()) {
+        row(
+            "links left",
+            format!("{}, by the last run", by_reason(&last.run.counts.dropped_links)),
+        );
+    }
     match next {
         Some(at) if at <= clock.now() => row("next due", "now".into()),
         Some(at) => row("next due", format!("{at}, in {}", duration(at.since(clock.now())))),
@@ -125,6 +132,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     );
     row("refused", by_reason(&counts.refused));
     row("failed", by_reason(&counts.failed));
+    counts_rows(counts).into_iter().for_each(|(name, value)| row(name, value));
     row("queued", grouped(progress.queued));
     row("known", grouped(progress.known));
     row("sites active", grouped(progress.sites_active as u64));
@@ -132,6 +140,34 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
         row("next request", format!("in {}", duration(due.since(now))));
     }
     Ok(Exit::Done)
+}
+
+/// What the last run published, if it can be read.
+fn last_run(data: &Path) -> Option<Published> {
+    serde_json::from_slice(&std::fs::read(status_file(data)).ok()?).ok()
+}
+
+/// What a run met by the way, where there is something to tell.
+fn counts_rows(counts: &Counts) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    for (name, reasons) in [
+        ("links left", &counts.dropped_links),
+        ("put off", &counts.waits),
+        ("logins", &counts.walls),
+    ] {
+        if !reasons.is_empty() {
+            rows.push((name, by_reason(reasons)));
+        }
+    }
+    if counts.sitemaps > 0 {
+        let listed = plural(counts.listed, "entry", "entries");
+        rows.push(("sitemaps", format!("{}, {listed}", grouped(counts.sitemaps))));
+    }
+    if counts.same_text + counts.near_text > 0 {
+        let (same, near) = (grouped(counts.same_text), grouped(counts.near_text));
+        rows.push(("copies", format!("{same} with the same text, {near} with nearly the same")));
+    }
+    rows
 }
 
 fn rows(terminal: Terminal, stats: &Stats) {

@@ -28,7 +28,8 @@ struct Log {
 pub(super) struct Line<'a> {
     pub(super) at: String,
     pub(super) url: &'a str,
-    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `redirected`.
+    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `links-dropped`, `redirected`,
+    /// `sitemap`, `alike`, `stands-back`, `wall`.
     pub(super) what: &'static str,
     /// The stable reason code, or the status of a fetch.
     pub(super) why: &'a str,

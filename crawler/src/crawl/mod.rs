@@ -6,7 +6,10 @@
 
 mod audit;
 mod budget;
+mod copies;
 mod gates;
+mod likeness;
+mod links;
 mod publish;
 mod rejudge;
 mod reply;
@@ -14,6 +17,7 @@ mod report;
 mod revisit;
 mod robots;
 mod saved;
+mod scorer;
 mod sinks;
 mod site;
 mod sitemaps;
@@ -40,10 +44,12 @@ pub(crate) use self::publish::publication_of;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
 pub use self::saved::{has_index, load_config, note_index, save_config};
+pub use self::scorer::{BreadthFirst, FoundLink, Keywords, OnPage, Score, Scorer};
 
 use self::audit::{Audit, Line, instant};
 use self::budget::Budget;
 use self::gates::{Gates, Turn};
+use self::likeness::Likenesses;
 use self::robots::RobotsBook;
 use self::sinks::{Feeder, IndexFeed};
 use crate::clock::Clock;
@@ -101,6 +107,8 @@ struct Context<S, T> {
     sitemap_scope: Scope,
     scan_limits: ScanLimits,
     site_budgets: Mutex<SiteBudgets>,
+    likenesses: Likenesses,
+    scorer: Arc<dyn Scorer>,
     sitemaps_granted: sitemaps::Granted,
     sitemap_slots: Semaphore,
     /// A lease must have this much time left when a request starts.
@@ -145,6 +153,8 @@ pub struct Parts<S, T> {
     pub reporter: Reporter,
     /// The index, unless pages are not indexed.
     pub index: Option<IndexWriter>,
+    /// In what order links are followed; without it, as the settings say.
+    pub scorer: Option<Arc<dyn Scorer>>,
     /// Tells it to stop.
     pub stop: CancellationToken,
 }
@@ -176,8 +186,17 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     /// # Errors
     /// [`CrawlError::Audit`] if the audit log cannot be opened.
     pub fn new(parts: Parts<S, T>) -> Result<Self, CrawlError> {
-        let Parts { mut settings, store, recovered, transport, clock, reporter, index, stop } =
-            parts;
+        let Parts {
+            mut settings,
+            store,
+            recovered,
+            transport,
+            clock,
+            reporter,
+            index,
+            scorer,
+            stop,
+        } = parts;
         // Without an index nobody would empty the outbox.
         settings.index = index.is_some();
         let now = clock.now();
@@ -207,6 +226,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
                 settings.urls.traps.clone(),
                 SiteBudgets::CAPACITY_BYTES,
             )),
+            likenesses: Likenesses::default(),
+            scorer: scorer.unwrap_or_else(|| scorer::of_settings(&settings)),
             longest_request: longest_request(&limits),
             taken_over_at: recovered.then_some(now),
             cut_off_at: OnceLock::new(),

@@ -16,16 +16,18 @@ pub(super) fn document_key(url: &Url) -> DocumentKey {
     xxh3_128(url.as_str().as_bytes()).to_be_bytes()
 }
 
-/// Puts a page into the index as its publication permits, or takes it out.
+/// Puts a page into the index as its publication permits, or takes it out. `canonical` is the
+/// address that stands for it.
 pub(super) fn change(
     url: &Url,
-    page: &Page,
+    (page, canonical): (&Page, Option<&Url>),
     publication: &Publication,
     now: Timestamp,
 ) -> IndexChange {
+    let put = |terms, form| put(url, (page, canonical), terms, form, now);
     match publication {
-        Publication::Full(terms) => put(url, page, terms, Form::Full, now),
-        Publication::EmbeddedOnly(terms) => put(url, page, terms, Form::Embedded, now),
+        Publication::Full(terms) => put(terms, Form::Full),
+        Publication::EmbeddedOnly(terms) => put(terms, Form::Embedded),
         Publication::BareUrl(_) | Publication::Nothing(_) => withdraw(url),
     }
 }
@@ -35,7 +37,13 @@ pub(super) fn withdraw(url: &Url) -> IndexChange {
     IndexChange::Withdraw { key: document_key(url) }
 }
 
-fn put(url: &Url, page: &Page, terms: &Terms, form: Form, now: Timestamp) -> IndexChange {
+fn put(
+    url: &Url,
+    (page, canonical): (&Page, Option<&Url>),
+    terms: &Terms,
+    form: Form,
+    now: Timestamp,
+) -> IndexChange {
     IndexChange::Put(Box::new(Document {
         key: document_key(url),
         url: url.to_string(),
@@ -44,7 +52,7 @@ fn put(url: &Url, page: &Page, terms: &Terms, form: Form, now: Timestamp) -> Ind
         text: page.text.clone(),
         snippet_text: page.snippet_text.clone(),
         language: page.language.clone().unwrap_or_default(),
-        canonical: page.canonical.as_ref().map(ToString::to_string),
+        canonical: canonical.map(ToString::to_string),
         fetched_at_ms: now.as_millis(),
         expires_at_ms: terms.until.map(Timestamp::as_millis),
         form,
@@ -112,14 +120,14 @@ pub(super) fn is_no_page(fetched: &Fetched) -> bool {
     }
 }
 
-/// A change as it travels through the outbox.
-pub(super) fn to_bytes(change: &IndexChange) -> Option<Vec<u8>> {
-    postcard::to_allocvec(change)
+/// Changes that are made together, as they travel through the outbox.
+pub(super) fn to_bytes(changes: &[IndexChange]) -> Option<Vec<u8>> {
+    postcard::to_allocvec(changes)
         .inspect_err(|error| tracing::error!(%error, "a change for the index could not be written"))
         .ok()
 }
 
-/// A change from the outbox.
-pub(super) fn from_bytes(bytes: &[u8]) -> Option<IndexChange> {
+/// Changes from the outbox.
+pub(super) fn from_bytes(bytes: &[u8]) -> Option<Vec<IndexChange>> {
     postcard::from_bytes(bytes).ok()
 }

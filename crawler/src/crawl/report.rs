@@ -9,6 +9,7 @@ use url::Url;
 
 /// Counts of one run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub struct Counts {
     /// Pages that were fetched, whatever their status.
     pub fetched: u64,
@@ -38,6 +39,12 @@ pub struct Counts {
     pub listed: u64,
     /// Pages cut at the size limit.
     pub truncated: u64,
+    /// Pages with the text of another page of their site.
+    pub same_text: u64,
+    /// Pages with nearly the text of another page of their site.
+    pub near_text: u64,
+    /// Replies that ask for a login, by kind.
+    pub walls: BTreeMap<String, u64>,
 }
 
 /// A moment of a running crawl.

@@ -4,28 +4,67 @@
 use comity_compliance::{
     Answer, Directives, Publication, Sighting, Timestamp, revisit_after, rhythm,
 };
-use comity_storage::{Fetched, Next, Outcome, PageRecord, Review, Store, Visit};
+use comity_storage::{Fetched, Next, Outcome, PageRecord, Review, Store, StoreError, Visit};
 use hyper::header::HeaderValue;
 
 use super::reply::header_text;
 use super::report::Event;
 use super::visit::{note, plain, withheld};
 use super::{Context, publish};
-use crate::net::{Reply, Transport, Validators};
+use crate::net::{FetchError, Reply, Transport, Validators, Wall, fresh_until};
 use crate::reasons::FailureReason;
 
 /// The note that some text of a page is hidden from snippets.
 pub(super) const HIDES_TEXT: &str = "data-nosnippet";
 
+/// What a reply says of later visits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Later {
+    /// Until when a copy of it is as good as the page (HT-009).
+    fresh_until: Option<Timestamp>,
+    /// Whether it asks for a login: nothing that time mends.
+    wall: Option<Wall>,
+}
+
+impl Later {
+    pub(super) fn of(fetched: &Result<Reply, FetchError>) -> Self {
+        let Ok(reply) = fetched else { return Self::default() };
+        let took = i64::try_from(reply.first_byte.as_millis()).unwrap_or(0);
+        let asked_at = Timestamp::from_millis(reply.head_at.as_millis().saturating_sub(took));
+        Self {
+            fresh_until: fresh_until(&reply.headers, asked_at),
+            wall: Wall::of(reply.status, &reply.headers),
+        }
+    }
+}
+
 impl<S: Store, T: Transport> Context<S, T> {
-    /// Sets when a URL is looked at again, unless it is tried again sooner.
-    pub(super) fn keep_fresh(&self, page: &PageRecord, visit: &mut Visit) {
+    /// Sets when a URL is looked at again, unless it is tried again sooner: by the rhythm of its
+    /// changes, but not before its copy is stale, and seldom if it lies behind a login.
+    pub(super) fn keep_fresh(&self, page: &PageRecord, later: Later, visit: &mut Visit) {
+        if let Some(wall) = later.wall {
+            self.note_wall(page, wall, visit);
+        }
         let retried = matches!(visit.next, Next::Retry(_));
         let Some(sighting) = sighting(page, &visit.outcome).filter(|_| !retried) else { return };
         let policy = &self.settings.policy;
-        let every = rhythm(policy, page.every, sighting);
+        let every = match later.wall {
+            Some(_) => policy.revisit.most,
+            None => rhythm(policy, page.every, sighting),
+        };
         let pause = revisit_after(policy, every, expires(&visit.outcome), visit.at);
-        visit.next = Next::Revisit { at: visit.at.after(pause), every };
+        let longest = visit.at.after(policy.revisit.most);
+        let stale = later.fresh_until.map_or(visit.at, |until| until.min(longest));
+        visit.next = Next::Revisit { at: visit.at.after(pause).max(stale), every };
+    }
+
+    fn note_wall(&self, page: &PageRecord, wall: Wall, visit: &mut Visit) {
+        let code = wall.code();
+        self.reporter.count(|counts| *counts.walls.entry(code.into()).or_default() += 1);
+        self.log(&page.url, "wall", code, None, None);
+        if let Outcome::Fetched(fetched) = &mut visit.outcome {
+            fetched.wall = Some(code.into());
+        }
     }
 
     /// What makes the request for a page conditional (HT-008): nothing if a 304 would leave the
@@ -48,23 +87,25 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// Whether the index holds what it may hold of this copy.
     pub(super) fn index_has_all_of(&self, copy: &Fetched, at: Timestamp) -> bool {
         let shown = publish::publication_of(copy, at).terms().is_some();
-        !self.settings.index || !shown || (copy.sent && at >= self.index_since())
+        let is_there = copy.sent && at >= self.index_since();
+        !self.settings.index || !shown || copy.stand_in.is_some() || is_there
     }
 
     /// The page is as it was: what is held of it stands, but for the header's rules if it names
     /// some (HT-002, AM-56).
-    pub(super) fn not_modified(
+    pub(super) async fn not_modified(
         &self,
         page: &PageRecord,
         reply: &Reply,
         answer: Answer,
         now: Timestamp,
-    ) -> Visit {
+    ) -> Result<Visit, StoreError> {
         let status = reply.status.as_u16();
         let Some((_, copy)) = copy(page) else {
             let reason = FailureReason::of_status(status);
-            return self.failed(page, reason, format!("status {status}"), answer, now);
+            return Ok(self.failed(page, reason, format!("status {status}"), answer, now));
         };
+        let is_released = self.is_released(page).await?;
         let before = publish::directives_of(copy);
         let rules = self.header_directives(reply, now).finish();
         let says_some = reply.headers.contains_key("x-robots-tag") || rules.iter().next().is_some();
@@ -87,13 +128,23 @@ impl<S: Store, T: Transport> Context<S, T> {
         if publication.terms().is_none() {
             sink = self.withdraw_if_indexed(page);
             fetched.sent = false;
-        } else if fetched.directives != copy.directives {
-            // The index needs the page's text for its new rules: it is asked for wholly.
+        } else if is_released || fetched.directives != copy.directives {
+            // The index needs the page's text, for its new rules or because the page that stood in
+            // for it is gone: it is asked for wholly.
             (fetched.etag, fetched.last_modified) = (None, None);
             next = Next::Retry(now);
         }
         let index_review = publication.until().map_or(Review::Never, Review::At);
-        Visit { sink, next, index_review, ..plain(page, now, Outcome::Fetched(fetched)) }
+        Ok(Visit { sink, next, index_review, ..plain(page, now, Outcome::Fetched(fetched)) })
+    }
+}
+
+/// Whether two responses are the same page to whoever reads it: the same words, title included. Of
+/// what has no words, the same bytes.
+pub(super) fn is_same(one: &Fetched, other: &Fetched) -> bool {
+    match (one.text_hash, other.text_hash) {
+        (Some(text), Some(other)) => text == other,
+        (Some(_), None) | (None, Some(_)) | (None, None) => one.content_hash == other.content_hash,
     }
 }
 
@@ -133,7 +184,7 @@ fn sighting(page: &PageRecord, outcome: &Outcome) -> Option<Sighting> {
         (Outcome::Failed { .. }, _) => Sighting::Gone,
         (Outcome::Fetched(now), _) if now.status >= 400 => Sighting::Gone,
         (Outcome::Fetched(now), _) => match page.last_fetch() {
-            Some((_, before)) => seen(before.content_hash == now.content_hash),
+            Some((_, before)) => seen(is_same(before, now)),
             None => Sighting::First,
         },
         (Outcome::Redirected { to, .. }, Some((_, Outcome::Redirected { to: before, .. }))) => {

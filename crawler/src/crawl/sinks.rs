@@ -79,8 +79,8 @@ impl IndexFeed {
             let Some(through) = entries.last().map(|entry| entry.seq) else { return Ok(()) };
             let (mut changes, mut lost) = (Vec::new(), Vec::new());
             for entry in entries {
-                match change(entry) {
-                    Ok(change) => changes.push(change),
+                match changes_of(entry) {
+                    Ok(some) => changes.extend(some),
                     Err(url) => lost.extend(url.map(|url| again(url, self.last_commit))),
                 }
             }
@@ -170,11 +170,11 @@ impl Drop for Feeder {
     }
 }
 
-/// The change of an outbox entry; if it is lost, the URL of the page that must be fetched again.
-fn change(entry: OutboxEntry) -> Result<IndexChange, Option<Url>> {
+/// The changes of an outbox entry; if it is lost, the URL of the page that must be fetched again.
+fn changes_of(entry: OutboxEntry) -> Result<Vec<IndexChange>, Option<Url>> {
     let why = match entry.payload {
         Payload::Bytes(bytes) => match publish::from_bytes(&bytes) {
-            Some(change) => return Ok(change),
+            Some(changes) => return Ok(changes),
             None => "it could not be read".into(),
         },
         Payload::Lost { why } => why,
@@ -196,7 +196,7 @@ fn review(page: &PageRecord, now: Timestamp) -> (Option<Vec<u8>>, Option<Timesta
     let directives = page.last_fetch().map(|(_, fetched)| publish::directives_of(fetched));
     match Publication::of(&directives.unwrap_or_default(), now) {
         Publication::BareUrl(_) | Publication::Nothing(_) => {
-            (publish::to_bytes(&publish::withdraw(&page.url)), None)
+            (publish::to_bytes(&[publish::withdraw(&page.url)]), None)
         }
         publication @ (Publication::Full(_) | Publication::EmbeddedOnly(_)) => {
             (None, publication.until().filter(|until| *until > now))

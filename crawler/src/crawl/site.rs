@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Grounds, LastmodTrust, Origin, Refusal, RefusalReason, Site, SitePace, Timestamp, Verdict,
-    WaitCause, decide,
+    Grounds, LastmodTrust, LeftOut, Origin, Refusal, RefusalReason, Site, SitePace, Timestamp,
+    Verdict, WaitCause, decide,
 };
 use comity_storage::{
     AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Role, SiteReport, Store,
@@ -20,7 +20,7 @@ use url::Url;
 use super::budget::Place;
 use super::gates::Turn;
 use super::report::Event;
-use super::{Context, sitemaps};
+use super::{Context, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -86,10 +86,13 @@ impl<S: Store, T: Transport> Worker<S, T> {
     async fn one(&mut self, page: PageRecord) -> Result<Next, StoreError> {
         let context = Arc::clone(&self.context);
         let Ok(origin) = Origin::of(&page.url) else {
-            return Ok(self.refuse(&page, RefusalReason::UnsupportedScheme, None));
+            return self.refuse(&page, RefusalReason::UnsupportedScheme, None).await;
         };
+        if let Err(reason) = context.may_fetch(&page) {
+            return Ok(self.leave(&page, reason));
+        }
         if let Some(blocked) = self.blocked(&page.url).await {
-            return Ok(self.refuse(&page, RefusalReason::BlockedAddress, Some(blocked)));
+            return self.refuse(&page, RefusalReason::BlockedAddress, Some(blocked)).await;
         }
         loop {
             let now = context.clock.now();
@@ -101,7 +104,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
             match decide(&page.url, context.facts(page.role, &robots, &turn), context.clock.now()) {
                 Verdict::Refuse(Refusal { reason, evidence }) => {
                     let evidence = evidence.map(|line| line.to_string());
-                    return Ok(self.refuse(&page, reason, evidence));
+                    drop(turn);
+                    return self.refuse(&page, reason, evidence).await;
                 }
                 Verdict::Wait { until, cause: WaitCause::RobotsUnreachable } => {
                     return Ok(self.put_off(&page.url, origin, &robots, until));
@@ -155,7 +159,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
         self.pace.clone_from(&turn);
         drop(turn);
         let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
-        let visit = context.visit(page, fetched, &self.trust).await?;
+        let mut visit = context.visit(page, fetched, &self.trust).await?;
+        context.release_copies(page, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
             self.trust.told(claim, truth);
         }
@@ -208,15 +213,25 @@ impl<S: Store, T: Transport> Worker<S, T> {
         matches!(error.kind, FetchErrorKind::BlockedAddress { .. }).then(|| error.in_words())
     }
 
-    fn refuse(
+    async fn refuse(
         &mut self,
         page: &PageRecord,
         reason: RefusalReason,
         evidence: Option<String>,
-    ) -> Next {
+    ) -> Result<Next, StoreError> {
         let now = self.context.clock.now();
-        let visit = self.context.refused(page, reason, evidence, now);
+        let mut visit = self.context.refused(page, reason, evidence, now);
+        self.context.release_copies(page, &mut visit).await?;
         self.visits.push(visit);
+        Ok(Next::More)
+    }
+
+    /// Puts a page aside that is not worth a request any more.
+    fn leave(&mut self, page: &PageRecord, reason: LeftOut) -> Next {
+        let (now, reason) = (self.context.clock.now(), reason.code());
+        let from = page.from.as_ref().unwrap_or(&page.url);
+        self.context.drop_link(from, &page.url, reason);
+        self.visits.push(visit::plain(page, now, Outcome::Noted { reason: reason.into() }));
         Next::More
     }
 

@@ -16,6 +16,8 @@ use url::Url;
 
 use super::Context;
 use super::reply::header_text;
+use super::revisit::is_same;
+use super::scorer::FoundLink;
 use super::visit::{fetched, plain};
 use crate::net::{Reply, Transport};
 use crate::sitemap::{Listed, SitemapLimits, SitemapReader, SitemapReport};
@@ -143,7 +145,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         let (url, role, depth, plan) = match listed {
             Listed::Page(page) => {
                 let url = urls::dedupe_form(&page.url, &self.settings.urls.dedupe);
-                let plan = self.plan(&url, 1)?;
+                let plan = self.plan(&FoundLink { url: &url, depth: 1, anchor: "", on: None })?;
                 (url, Role::Page, 1, plan)
             }
             Listed::Sitemap(child) => {
@@ -264,7 +266,7 @@ pub(super) fn proof(page: &PageRecord, outcome: &Outcome) -> Option<(PageChange,
     let ((before_at, before), claimed) = (page.last_fetch()?, page.claimed?);
     let change = |changed| if changed { PageChange::Changed } else { PageChange::Unchanged };
     let claim = change(claimed > before_at);
-    (now.status == 200).then(|| (claim, change(now.content_hash != before.content_hash)))
+    (now.status == 200).then(|| (claim, change(!is_same(before, now))))
 }
 
 /// The sitemaps that a robots.txt names, in their normal form.

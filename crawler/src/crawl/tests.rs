@@ -1,7 +1,9 @@
 //! Whole crawls of a simulated web under a held clock: hours pass in milliseconds, and the web's
 //! own ledger says who came when.
 
+mod copies;
 mod http;
+mod order;
 mod revisits;
 mod sitemaps;
 
@@ -14,14 +16,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use comity_compliance::{Grounds, Site, Timestamp};
 use comity_storage::{
-    Durability, EngineKind, Found, OpenOptions, Opening, Plan, Stats, Store, Via, Work, open,
+    Durability, EngineKind, Found, OpenOptions, Opening, PageRecord, Plan, Stats, Store, Via, Work,
+    open,
 };
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode, Version};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Crawl, End, Parts, Reporter};
+use super::{Crawl, End, Parts, Reporter, Scorer};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
 use crate::index::{IndexWriter, Searcher};
@@ -167,6 +170,16 @@ impl Data {
         config: &Config,
         stop: CancellationToken,
     ) -> (End, Stats) {
+        self.crawl_by(web, config, stop, None).await
+    }
+
+    async fn crawl_by(
+        &self,
+        web: &Web,
+        config: &Config,
+        stop: CancellationToken,
+        scorer: Option<Arc<dyn Scorer>>,
+    ) -> (End, Stats) {
         let mut config = config.clone();
         config.storage.data = self.0.path().join("data");
         let settings = Settings::new(&config).unwrap();
@@ -182,12 +195,31 @@ impl Data {
             clock: web.clock,
             reporter: Reporter::default(),
             index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
+            scorer,
             stop,
         });
         let crawl = crawl.unwrap();
         let watch = crawl.watch();
         let end = crawl.run().await.unwrap();
         (end, watch.stats())
+    }
+
+    /// What the store has of a URL, once the crawl is over.
+    async fn record(&self, url: &str, now: Timestamp) -> PageRecord {
+        let options = OpenOptions { work: Work::Caller, ..OpenOptions::default() };
+        let data = self.0.path().join("data");
+        let store = open(&data, EngineKind::Redb, Durability::Process, now, options).unwrap();
+        let page = store.page(&Url::parse(url).unwrap()).await.unwrap();
+        store.close().await.unwrap();
+        page.unwrap_or_else(|| panic!("{url} is not known"))
+    }
+
+    /// The addresses of what is found, in order.
+    fn addresses(&self, words: &str, now: Timestamp) -> Vec<String> {
+        let found = Searcher::open(&self.index()).unwrap().search(words, now, 100, 0).unwrap();
+        let mut addresses: Vec<_> = found.hits.into_iter().map(|hit| hit.url).collect();
+        addresses.sort();
+        addresses
     }
 
     fn found(&self, words: &str, now: Timestamp) -> usize {

@@ -1,12 +1,9 @@
 //! What one request taught, as one [`Visit`]: outcome, found links, what the index may have, and
 //! when the URL is due again.
 
-use std::collections::HashMap;
-use std::sync::PoisonError;
-
 use comity_compliance::{
-    Answer, Collector, Directive, Directives, Follow, LastmodTrust, LeftOut, Publication,
-    RefusalReason, StatusEffect, Timestamp, Withheld, judge_link, retry_at,
+    Answer, CanonicalReason, Collector, Directive, Directives, LastmodTrust, Publication,
+    RefusalReason, StatusEffect, Timestamp, Withheld, retry_at,
 };
 use comity_storage::{
     DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store,
@@ -15,12 +12,15 @@ use comity_storage::{
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::copies::{Named, TextMarks};
+use super::links::Source;
 use super::reply::header_text;
 use super::report::Event;
-use super::revisit::HIDES_TEXT;
+use super::revisit::{HIDES_TEXT, Later};
+use super::scorer::FoundLink;
 use super::{Context, publish, reply};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
-use crate::page::{LinkKind, Page, PageKind, scan};
+use crate::page::{Page, PageKind, scan};
 use crate::reasons::FailureReason;
 use crate::urls;
 
@@ -34,6 +34,7 @@ pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit
         priority: page.priority,
         found: vec![],
         sink: None,
+        stood_back: vec![],
         index_review: Review::Unchanged,
     }
 }
@@ -46,8 +47,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         fetched: Result<Reply, FetchError>,
         trust: &LastmodTrust,
     ) -> Result<Visit, StoreError> {
+        let later = Later::of(&fetched);
         let mut visit = self.judge(page, fetched, trust).await?;
-        self.keep_fresh(page, &mut visit);
+        self.keep_fresh(page, later, &mut visit);
         Ok(visit)
     }
 
@@ -77,10 +79,10 @@ impl<S: Store, T: Transport> Context<S, T> {
                 self.read_sitemap(page, &reply, trust, now).await?
             }
             (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
-                self.read(page, &reply, now).await
+                self.read(page, &reply, now).await?
             }
             (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
-            (StatusEffect::Stand, _) => self.not_modified(page, &reply, answer, now),
+            (StatusEffect::Stand, _) => self.not_modified(page, &reply, answer, now).await?,
             (StatusEffect::Keep, _) => {
                 let reason = FailureReason::of_status(status);
                 self.failed(page, reason, format!("status {status}"), answer, now)
@@ -158,7 +160,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         };
         self.tell_redirect(&page.url, &to, status);
         let plan = match page.role {
-            Role::Page => self.plan(&to, page.depth),
+            Role::Page => {
+                self.plan(&FoundLink { url: &to, depth: page.depth, anchor: "", on: None })
+            }
             Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0 }),
         };
         let mut plan = plan.unwrap_or_else(|reason| {
@@ -222,8 +226,14 @@ impl<S: Store, T: Transport> Context<S, T> {
         Visit { sink, index_review: Review::Never, ..plain(page, now, outcome) }
     }
 
-    async fn read(&self, page: &PageRecord, reply: &Reply, now: Timestamp) -> Visit {
-        let scanned = self.scan(page, reply).await;
+    async fn read(
+        &self,
+        page: &PageRecord,
+        reply: &Reply,
+        now: Timestamp,
+    ) -> Result<Visit, StoreError> {
+        let (scanned, marks) = self.scan(page, reply).await;
+        let header = self.header_links(page, reply);
         let directives = self.directives(reply, &scanned, now);
         let publication = match scanned.kind {
             PageKind::Html | PageKind::PlainText => Publication::of(&directives, now),
@@ -234,32 +244,45 @@ impl<S: Store, T: Transport> Context<S, T> {
         }
         let (status, withheld) = (reply.status.as_u16(), withheld(&publication));
         self.tell(&Event::Fetched { url: &page.url, status, withheld });
-        let fetched = Fetched {
+        let mut fetched = Fetched {
             directives: self.directive_notes(&directives, &scanned),
-            sent: self.settings.index && publication.terms().is_some(),
             title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
+            text_hash: marks.hash,
+            text_print: marks.print,
             ..fetched(reply, &publication)
         };
-        Visit {
-            found: self.found_links(page, &scanned, &directives, now),
-            sink: self.sink(page, &scanned, &publication, &fetched),
+        let named = Named::of(&scanned, &header);
+        let stood_back = self.place_among_copies(page, named, &publication, &mut fetched).await?;
+        let is_shown = publication.terms().is_some() && fetched.stand_in.is_none();
+        fetched.sent = self.settings.index && is_shown;
+        let (is_full, page_rules) = (self.is_full(page).await?, &directives);
+        let source =
+            Source { page, scanned: &scanned, header: &header, directives: page_rules, is_full };
+        Ok(Visit {
+            found: self.found_links(&source, now),
+            sink: self.sink(page, &scanned, &publication, (&fetched, &stood_back)),
+            stood_back,
             index_review: publication.until().map_or(Review::Never, Review::At),
             ..plain(page, now, Outcome::Fetched(fetched))
-        }
+        })
     }
 
-    /// Reads a page off the runtime's threads: two megabytes take longer than others should wait.
-    async fn scan(&self, page: &PageRecord, reply: &Reply) -> Page {
+    /// Reads a page, and what its text is known by, off the runtime's threads: two megabytes take
+    /// longer than others should wait.
+    async fn scan(&self, page: &PageRecord, reply: &Reply) -> (Page, TextMarks) {
         let content_type = header_text(&reply.headers, "content-type");
         let (url, body) = (page.url.clone(), reply.body.clone());
         let limits = self.scan_limits.clone();
         let scanned = tokio::task::spawn_blocking(move || {
-            scan(&body, content_type.as_deref(), &url, &limits)
+            let page = scan(&body, content_type.as_deref(), &url, &limits);
+            let marks = TextMarks::of(&page);
+            (page, marks)
         });
         scanned.await.unwrap_or_else(|panic| {
             tracing::error!(url = %page.url, %panic, "the page could not be read");
             // Nothing of it is shown, and none of its links is followed.
-            scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits)
+            let nothing = scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits);
+            (nothing, TextMarks::default())
         })
     }
 
@@ -296,25 +319,31 @@ impl<S: Store, T: Transport> Context<S, T> {
         notes
     }
 
-    /// The change for the index.
+    /// The changes for the index.
     fn sink(
         &self,
         page: &PageRecord,
         scanned: &Page,
         publication: &Publication,
-        fetched: &Fetched,
+        (fetched, stood_back): (&Fetched, &[(Url, String)]),
     ) -> Option<Vec<u8>> {
-        if publication.terms().is_none() {
+        if publication.terms().is_none() || fetched.stand_in.is_some() {
             return self.withdraw_if_indexed(page);
         }
-        if !self.settings.index || self.index_has_this(page, fetched) {
+        if !self.settings.index {
             return None;
         }
-        let now = self.clock.now();
-        if matches!(publication, Publication::Full(_)) {
-            self.reporter.count(|counts| counts.indexed += 1);
+        let mut changes: Vec<_> =
+            stood_back.iter().map(|(other, _)| publish::withdraw(other)).collect();
+        if !self.index_has_this(page, fetched) {
+            if matches!(publication, Publication::Full(_)) {
+                self.reporter.count(|counts| counts.indexed += 1);
+            }
+            let canonical = shown_canonical(page, fetched);
+            let now = self.clock.now();
+            changes.push(publish::change(&page.url, (scanned, canonical), publication, now));
         }
-        publish::to_bytes(&publish::change(&page.url, scanned, publication, now))
+        if changes.is_empty() { None } else { publish::to_bytes(&changes) }
     }
 
     /// Whether the index has this very page, by an earlier visit.
@@ -322,6 +351,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         let Some((at, Outcome::Fetched(before))) = &page.last else { return false };
         let same = before.content_hash == fetched.content_hash
             && before.directives == fetched.directives
+            && (&before.canonical, before.stand_in.as_ref()) == (&fetched.canonical, None)
             && before.publication == fetched.publication;
         same && self.index_has_all_of(before, *at)
     }
@@ -329,90 +359,15 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// A page that was never fetched before cannot be in the index.
     pub(super) fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
         let may_be_there = self.settings.index && page.fetches > 0;
-        may_be_there.then(|| publish::to_bytes(&publish::withdraw(&page.url))).flatten()
+        may_be_there.then(|| publish::to_bytes(&[publish::withdraw(&page.url)])).flatten()
     }
+}
 
-    /// The links of a page that may lead on, each queued or noted with its reason.
-    fn found_links(
-        &self,
-        page: &PageRecord,
-        scanned: &Page,
-        directives: &Directives,
-        now: Timestamp,
-    ) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
-        let mut places: HashMap<Url, usize> = HashMap::new();
-        let depth = page.depth.saturating_add(1);
-        for link in &scanned.links {
-            let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
-            let (via, follow) = match link.kind {
-                LinkKind::Hyperlink | LinkKind::Frame => {
-                    (Via::Link, judge_link(directives, &link.rel))
-                }
-                // A redirect is no hyperlink: nofollow does not stop it (AM-62).
-                LinkKind::Refresh => (Via::Refresh, Follow::Yes),
-                LinkKind::Canonical
-                | LinkKind::Alternate
-                | LinkKind::Sequence
-                | LinkKind::Image
-                | LinkKind::Media
-                | LinkKind::Embed
-                | LinkKind::Form => continue,
-            };
-            let place = places.get(&url).copied();
-            // One link that may be followed is enough, whatever the others say.
-            let settled = |place: usize| matches!(found[place].plan, Plan::Queue { .. });
-            if url == page.url || place.is_some_and(settled) {
-                continue;
-            }
-            let plan = match follow {
-                Follow::No(reason) => Err(reason.code()),
-                Follow::Yes => self.plan(&url, depth),
-            };
-            if let Err(reason) = plan
-                && place.is_none()
-            {
-                self.drop_link(&page.url, &url, reason);
-            }
-            let plan = match plan {
-                Ok(plan) => plan,
-                Err(reason) if !self.is_noted(&url, reason) => continue,
-                Err(reason) => Plan::Note { reason: reason.into() },
-            };
-            match place {
-                Some(place) => found[place].plan = plan,
-                None => {
-                    places.insert(url.clone(), found.len());
-                    let from = Some(page.url.clone());
-                    let role = Role::Page;
-                    found.push(Found { url, depth, hops: 0, role, via, from, at: now, plan });
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether a URL that is not queued is remembered all the same.
-    fn is_noted(&self, url: &Url, reason: &str) -> bool {
-        let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
-        !is_budget && self.scope.contains(url)
-    }
-
-    /// Whether a found URL goes into the queue, or the reason why not.
-    pub(super) fn plan(&self, url: &Url, depth: u16) -> Result<Plan, &'static str> {
-        self.scope.judge(url).map_err(LeftOut::code)?;
-        if self.settings.depth.is_some_and(|deepest| depth > deepest) {
-            return Err(LeftOut::TooDeep.code());
-        }
-        let limits = &self.settings.urls.traps;
-        if let Some(trap) = urls::looks_like_trap(url, limits, self.clock.now()) {
-            return Err(trap.code());
-        }
-        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        budgets.admit(url).map_err(LeftOut::code)?;
-        let priority = u8::try_from(depth).unwrap_or(u8::MAX);
-        Ok(Plan::Queue { due: None, priority })
-    }
+/// The address that a result names as the page's own: none if nothing names any.
+fn shown_canonical<'a>(page: &'a PageRecord, fetched: &'a Fetched) -> Option<&'a Url> {
+    let is_named = CanonicalReason::from_code(&fetched.canonical_reason)
+        .is_some_and(|because| because != CanonicalReason::Own);
+    fetched.canonical.as_ref().or(is_named.then_some(&page.url))
 }
 
 /// Why a page is no result of its own, if it is none.

@@ -54,7 +54,7 @@ pub struct Document {
     pub snippet_text: String,
     /// Its language as the page states it; empty if it does not.
     pub language: String,
-    /// The address that it names as canonical.
+    /// The address that stands for it, if it is another, or if the page names its own.
     pub canonical: Option<String>,
     /// When it was fetched: milliseconds since 1970.
     pub fetched_at_ms: i64,

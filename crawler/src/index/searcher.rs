@@ -44,7 +44,7 @@ pub struct Hit {
     pub site: String,
     /// Its language as the page states it; empty if it does not.
     pub language: String,
-    /// The address that it names as canonical.
+    /// The address that stands for it, if it is another, or if the page names its own.
     pub canonical: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,

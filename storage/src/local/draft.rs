@@ -306,7 +306,7 @@ impl<'a, E: Engine> Draft<'a, E> {
         if outcome.is_err() {
             self.effects.unsettled.push(self.shared.seen.print(visit.url.as_str()));
         }
-        self.update(page, |row| match outcome {
+        self.update_likenesses(page, |row| match outcome {
             Ok(outcome) => row.visited(at, outcome),
             Err(reason) => row.noted = Some(reason),
         });
@@ -329,10 +329,31 @@ impl<'a, E: Engine> Draft<'a, E> {
         if let Some(payload) = visit.sink {
             self.send(&visit.url, payload)?;
         }
+        for (other, reason) in visit.stood_back {
+            if let Slot::Taken(other) = self.slot(&other)?
+                && other.site == page.site
+            {
+                self.update_likenesses(other, |row| row.stand_back(&visit.url, reason));
+            }
+        }
         for found in visit.found {
             self.found(found, Some((&visit.url, page)))?;
         }
         Ok(())
+    }
+
+    /// Changes a page, and the rows by which pages like it are found.
+    fn update_likenesses(&mut self, page: PageKey, change: impl FnOnce(&mut PageRow)) {
+        let of = |draft: &mut Self| draft.page(page).map_or(vec![], PageRow::likenesses);
+        let before = of(self);
+        self.update(page, change);
+        let after = of(self);
+        for (kind, hash) in before.iter().filter(|one| !after.contains(one)) {
+            self.remove(key::likeness(*kind, page, *hash));
+        }
+        for (kind, hash) in after.iter().filter(|one| !before.contains(one)) {
+            self.put(key::likeness(*kind, page, *hash), Vec::new());
+        }
     }
 
     /// Queues a known page again.

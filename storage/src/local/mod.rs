@@ -24,7 +24,7 @@ use crate::engine::{Engine, MemoryEngine};
 use crate::key;
 use crate::marker::MarkerFile;
 use crate::open::{Durability, OpenOptions, Opening, Work};
-use crate::page::{Fate, Found, PageRecord};
+use crate::page::{Fate, Found, Likeness, PageRecord};
 use crate::record::{RobotsRow, StateRow, decode};
 use crate::store::{
     Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Receipt, Renewal, SiteReport,
@@ -357,6 +357,16 @@ impl<E: Engine> Store for LocalStore<E> {
     ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
         let site = site.clone();
         self.read(move |shared, engine| shared.pages(engine, &site, from, max)).await
+    }
+
+    async fn alike(
+        &self,
+        site: &Site,
+        likeness: Likeness,
+        max: usize,
+    ) -> Result<Vec<PageRecord>, StoreError> {
+        let site = site.clone();
+        self.read(move |shared, engine| shared.alike(engine, &site, &likeness, max)).await
     }
 
     async fn site(&self, site: &Site) -> Result<Option<SiteState>, StoreError> {

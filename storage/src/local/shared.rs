@@ -16,6 +16,7 @@ use super::sites::Sites;
 use super::spool::Spool;
 use crate::engine::Engine;
 use crate::key::{self, PageKey};
+use crate::page::Likeness;
 use crate::page::PageRecord;
 use crate::record::{OutboxRow, PageRow, RobotsRow, SiteRow, decode};
 use crate::store::{
@@ -258,18 +259,47 @@ impl<E: Engine> Shared<E> {
         Ok(None)
     }
 
+    pub(super) fn alike(
+        &self,
+        engine: &E,
+        site: &Site,
+        likeness: &Likeness,
+        max: usize,
+    ) -> Result<Vec<PageRecord>, StoreError> {
+        let site = key::site_hash(site);
+        let prefix = match likeness {
+            Likeness::Text(hash) => key::likeness_of(key::TEXT, site, *hash),
+            Likeness::Canonical(url) => {
+                key::likeness_of(key::CANONICAL, site, key::url_hash(url.as_str()))
+            }
+        };
+        let mut keys = Vec::new();
+        engine.scan(&prefix, &prefix, max, &mut |key, _| {
+            keys.extend(key::likeness_page(key));
+            ControlFlow::Continue(())
+        })?;
+        let mut pages = Vec::with_capacity(keys.len());
+        for key in keys {
+            if let Some(bytes) = engine.read(&key.bytes())? {
+                pages.push(record(engine, &bytes)?);
+            }
+        }
+        Ok(pages)
+    }
+
     pub(super) fn site(&self, engine: &E, site: &Site) -> Result<Option<SiteState>, StoreError> {
         let hash = key::site_hash(site);
         let Some(bytes) = engine.read(&key::site(hash))? else { return Ok(None) };
         let row: SiteRow = decode(&bytes, "a site record")?;
-        let mut queued = 0;
+        let (mut queued, mut at_once) = (0, 0);
         let prefix = key::queue_of(hash);
-        engine.scan(&prefix, &prefix, MAX_COUNTED, &mut |_, _| {
+        engine.scan(&prefix, &prefix, MAX_COUNTED, &mut |key, _| {
             queued += 1;
+            at_once += usize::from(key::queue_parts(key).is_some_and(|(_, due)| due == 0));
             ControlFlow::Continue(())
         })?;
         let next_at = Timestamp::from_millis(row.next_at);
-        Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued }))
+        Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued, at_once }))
     }
 
     pub(super) fn outbox(&self, engine: &E, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {

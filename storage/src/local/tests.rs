@@ -90,6 +90,7 @@ async fn crawl(store: &impl Store, rounds: u64) {
                     ],
                     next: if kind == 1 { Next::Retry(now.after(TTL)) } else { Next::Never },
                     sink: (kind == 4).then(|| page.url.to_string().into_bytes()),
+                    stood_back: Vec::new(),
                     index_review: if kind == 4 { Review::At(now) } else { Review::Unchanged },
                     ..visit(page.url.as_str(), outcome)
                 }
@@ -370,6 +371,7 @@ async fn a_damaged_spool_loses_one_payload() {
     let lease = kept.store.lease(NOW, 1, 9, TTL).await.unwrap().remove(0);
     let visits = lease.urls.iter().map(|page| Visit {
         sink: Some(page.url.to_string().into_bytes()),
+        stood_back: Vec::new(),
         ..visit(page.url.as_str(), fetched())
     });
     kept.store.commit(report(&lease, visits.collect()), NOW).await.unwrap();

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{VERSION, cut, cut_code, cut_text};
-use crate::key::{PageKey, Place, due_moment, due_second};
-use crate::page::{DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via};
+use crate::key::{self, PageKey, Place, due_moment, due_second};
+use crate::page::{Alike, DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via};
 use crate::store::StoreError;
 
 const MAX_DIRECTIVES: usize = 64;
@@ -75,6 +75,7 @@ pub(crate) enum FromRow {
     Url(String),
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is the large one")]
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum OutcomeRow {
     Fetched(FetchedRow),
@@ -95,6 +96,13 @@ pub(crate) struct FetchedRow {
     publication: String,
     title: Option<String>,
     sent: bool,
+    text_hash: Option<u64>,
+    text_print: Option<u64>,
+    canonical: Option<String>,
+    canonical_reason: String,
+    alike: Option<(String, Option<u8>)>,
+    stand_in: Option<String>,
+    wall: Option<String>,
 }
 
 /// Where and how a page was found; what a [`PageRow`] starts with.
@@ -183,6 +191,41 @@ impl PageRow {
         let earlier = self.earlier.as_mut().map(|(_, fetched)| fetched);
         for fetched in last.into_iter().chain(earlier) {
             (fetched.etag, fetched.last_modified) = (None, None);
+        }
+    }
+
+    /// The last response that was read, whatever came after it.
+    fn last_fetch(&self) -> Option<&FetchedRow> {
+        match &self.last {
+            Some((_, OutcomeRow::Fetched(fetched))) => Some(fetched),
+            Some(_) | None => self.earlier.as_ref().map(|(_, fetched)| fetched),
+        }
+    }
+
+    /// What it may have in common with other pages: the kind of row, and what tells by which.
+    pub(crate) fn likenesses(&self) -> Vec<(u8, u64)> {
+        let Some(fetched) = self.last_fetch() else { return vec![] };
+        let text = fetched.text_hash.map(|hash| (key::TEXT, hash));
+        let canonical = fetched.canonical.as_ref();
+        let canonical = canonical.map(|url| (key::CANONICAL, key::url_hash(url)));
+        text.into_iter().chain(canonical).collect()
+    }
+
+    /// Another page stands in for it from now on.
+    pub(crate) fn stand_back(&mut self, for_whom: &Url, reason: String) {
+        let last = self.last.as_mut().and_then(|(_, outcome)| match outcome {
+            OutcomeRow::Fetched(fetched) => Some(fetched),
+            OutcomeRow::Redirected { .. }
+            | OutcomeRow::Refused { .. }
+            | OutcomeRow::Failed { .. } => None,
+        });
+        let earlier = self.earlier.as_mut().map(|(_, fetched)| fetched);
+        if let Some(fetched) = last.or(earlier) {
+            fetched.sent = false;
+            fetched.stand_in = Some(for_whom.as_str().to_owned());
+            // By this it is found once that page is gone.
+            fetched.canonical = fetched.stand_in.clone();
+            fetched.canonical_reason = cut_code(reason);
         }
     }
 
@@ -294,6 +337,13 @@ impl From<Fetched> for FetchedRow {
             publication: cut_text(fetched.publication),
             title: fetched.title.map(cut_text),
             sent: fetched.sent,
+            text_hash: fetched.text_hash,
+            text_print: fetched.text_print,
+            canonical: fetched.canonical.and_then(kept_url),
+            canonical_reason: cut_code(fetched.canonical_reason),
+            alike: fetched.alike.and_then(|alike| Some((kept_url(alike.url)?, alike.bits))),
+            stand_in: fetched.stand_in.and_then(kept_url),
+            wall: fetched.wall.map(cut_code),
         }
     }
 }
@@ -314,8 +364,23 @@ impl From<FetchedRow> for Fetched {
             publication: row.publication,
             title: row.title,
             sent: row.sent,
+            text_hash: row.text_hash,
+            text_print: row.text_print,
+            canonical: row.canonical.and_then(|url| Url::parse(&url).ok()),
+            canonical_reason: row.canonical_reason,
+            alike: row.alike.and_then(|(url, bits)| {
+                let url = Url::parse(&url).ok()?;
+                Some(Alike { url, bits })
+            }),
+            stand_in: row.stand_in.and_then(|url| Url::parse(&url).ok()),
+            wall: row.wall,
         }
     }
+}
+
+/// A page's address; one that is too long belongs to no page.
+fn kept_url(url: Url) -> Option<String> {
+    (url.as_str().len() <= MAX_URL_BYTES).then(|| url.into())
 }
 
 impl From<Role> for RoleRow {

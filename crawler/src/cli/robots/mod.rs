@@ -9,6 +9,8 @@ mod when;
 
 use std::path::Path;
 
+pub(super) use self::when::stage;
+
 use super::Exit;
 use super::args::{RobotsArgs, RobotsCommand};
 

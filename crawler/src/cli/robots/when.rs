@@ -134,7 +134,7 @@ impl When {
 }
 
 /// What a record says, in words.
-pub(super) fn stage(standing: Standing<'_>) -> &'static str {
+pub(in crate::cli) fn stage(standing: Standing<'_>) -> &'static str {
     match standing {
         Standing::Fetch => "robots.txt is fetched first",
         Standing::Rules(_, Basis::Fresh) => "a fresh copy decides",

@@ -138,3 +138,77 @@ async fn an_expired_page_is_looked_at_seldom() {
     }
     assert_eq!(data.found("plums", web.clock.now()), 0);
 }
+
+/// HT-009: a copy that is fresh is as good as the page, up to the longest interval. One line, one
+/// case: the header, days until it is asked for again.
+#[tokio::test(start_paused = true)]
+async fn a_fresh_copy_is_not_asked_for() {
+    let cases: [(Lines, u32); 6] = [
+        (&[("content-type", "text/html")], 1),
+        (&[("content-type", "text/html"), ("cache-control", "max-age=60")], 1),
+        (&[("content-type", "text/html"), ("cache-control", "max-age=432000")], 5),
+        (&[("content-type", "text/html"), ("cache-control", "no-store, max-age=432000")], 1),
+        (&[("content-type", "text/html"), ("cache-control", "max-age=99999999")], 30),
+        (&[("content-type", "text/html"), ("last-modified", "Sun, 11 Oct 2026 00:00:00 GMT")], 5),
+    ];
+    for (lines, days) in cases {
+        let web = Web::new(Clock::starting_at(T0), [(HOME, (200, lines, "plums".into()))]);
+        let (data, config) = (Data::new(), config(HOME));
+        data.crawl(&web, &config).await;
+        let hour = Duration::from_secs(3600);
+        later(&data, &web, &config, days * DAY - hour).await;
+        assert_eq!(requests(&web, HOME).len(), 1, "{lines:?}");
+        later(&data, &web, &config, 3 * hour).await;
+        assert_eq!(requests(&web, HOME).len(), 2, "{lines:?}");
+    }
+}
+
+/// RL-004: what lies behind a login is looked at seldom. One line, one case: status and headers,
+/// what the record says.
+#[tokio::test(start_paused = true)]
+async fn behind_a_login() {
+    let cases: [(u16, Lines, Option<&str>); 5] = [
+        (401, &[("www-authenticate", "Basic")], Some("wall-login")),
+        (403, &[("www-authenticate", "Negotiate")], Some("wall-login")),
+        (407, &[("proxy-authenticate", "Basic")], Some("wall-network")),
+        (403, &[], None),
+        (302, &[("location", "/wp-login.php")], None),
+    ];
+    for (status, lines, expect) in cases {
+        let web = Web::new(Clock::starting_at(T0), [(HOME, (status, lines, String::new()))]);
+        let (data, config) = (Data::new(), config(HOME));
+        data.crawl(&web, &config).await;
+        let record = data.record(HOME, web.clock.now()).await;
+        let wall = record.last_fetch().and_then(|(_, fetched)| fetched.wall.clone());
+        assert_eq!(wall.as_deref(), expect, "{status} {lines:?}");
+        let is_wall = expect.is_some() || status == 302;
+        let days = if is_wall { 30 } else { 2 };
+        assert_eq!(record.every, Some(days * DAY), "{status} {lines:?}");
+        assert!(record.due.is_some_and(|due| due.since(T0) >= days * DAY));
+    }
+}
+
+/// HT-003, RL-004: what counts as a change is what a reader reads. One line, one case: the page
+/// then, and whether it changed.
+#[tokio::test(start_paused = true)]
+async fn what_counts_as_a_change() {
+    let cases = [
+        ("<title>Page</title><!-- 12:31 --><p>plums and pears", false),
+        ("<title>Page</title><p id=ad-7>plums, and Pears!<script>x()</script>", false),
+        ("<title>Page</title>plums and pears <a href=/other></a>", false),
+        ("<title>Pages</title>plums and pears", true),
+        ("<title>Page</title>plums and apples", true),
+        ("", true),
+    ];
+    for (body, changed) in cases {
+        let first = html("<title>Page</title>plums and pears");
+        let web = Web::new(Clock::starting_at(T0), [(HOME, first)]);
+        let (data, config) = (Data::new(), config(HOME));
+        data.crawl(&web, &config).await;
+        web.set(HOME, html(body));
+        later(&data, &web, &config, DAY + DAY).await;
+        let every = data.record(HOME, web.clock.now()).await.every;
+        let hours = if changed { 12 } else { 36 };
+        assert_eq!(every, Some(Duration::from_secs(hours * 3600)), "{body}");
+    }
+}

@@ -1,0 +1,192 @@
+//! The links of a page: which lead on, in what order, and why the others do not.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
+use comity_storage::{Found, PageRecord, Plan, Role, Store, StoreError, Via};
+use url::Url;
+
+use super::Context;
+use super::reply::header_text;
+use super::scorer::{FoundLink, OnPage};
+use crate::net::Reply;
+use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
+use crate::reasons::CutReason;
+use crate::urls;
+
+/// Waiting URLs of a site that the store counts; a limit beyond it is not asked.
+const COUNTED: usize = 10_000;
+
+/// A page with all that its links are judged by.
+pub(super) struct Source<'a> {
+    pub(super) page: &'a PageRecord,
+    pub(super) scanned: &'a Page,
+    pub(super) header: &'a HeaderLinks,
+    pub(super) directives: &'a Directives,
+    /// Why the page's own site gets no more URLs, if it gets none.
+    pub(super) is_full: Option<LeftOut>,
+}
+
+/// How a link is taken: how it counts as found, whether it may be followed, how deep it leads.
+fn taken(link: &Link, page: &PageRecord, directives: &Directives) -> Option<(Via, Follow, u16)> {
+    let next = page.depth.saturating_add(1);
+    match link.kind {
+        LinkKind::Hyperlink | LinkKind::Frame => {
+            Some((Via::Link, judge_link(directives, &link.rel), next))
+        }
+        // None of these is a hyperlink: nofollow does not stop it (AM-62).
+        LinkKind::Refresh => Some((Via::Refresh, Follow::Yes, next)),
+        // The same page under its own name.
+        LinkKind::Canonical => Some((Via::Canonical, Follow::Yes, page.depth)),
+        // Another language's page; a feed or another form of this one says no language (LK-006).
+        LinkKind::Alternate if !link.hreflang.is_empty() => Some((Via::Link, Follow::Yes, next)),
+        LinkKind::Alternate
+        | LinkKind::Sequence
+        | LinkKind::Image
+        | LinkKind::Media
+        | LinkKind::Embed
+        | LinkKind::Form => None,
+    }
+}
+
+impl<S: Store, T> Context<S, T> {
+    /// What a reply's header lines say of its page.
+    pub(super) fn header_links(&self, page: &PageRecord, reply: &Reply) -> HeaderLinks {
+        let lines = reply.headers.get_all("link").iter().filter_map(|line| line.to_str().ok());
+        let refresh = header_text(&reply.headers, "refresh");
+        header_links(lines, refresh.as_deref(), &page.url, &self.scan_limits)
+    }
+
+    /// Why the page's site gets no more URLs. Asked once for all links of a page, which may
+    /// therefore go beyond the limit together; and not at all where the store does not count so far.
+    pub(super) async fn is_full(&self, page: &PageRecord) -> Result<Option<LeftOut>, StoreError> {
+        let limits = &self.settings.urls.traps;
+        let Ok(site) = Site::of(&page.url) else { return Ok(None) };
+        if limits.site_queue > COUNTED {
+            return Ok(None);
+        }
+        let queued = self.store.site(&site).await?.map_or(0, |site| site.at_once);
+        // The page itself is one of them as long as its visit is not committed.
+        Ok(limits.judge_queue(queued.saturating_sub(1)).err())
+    }
+
+    /// The links of a page that may lead on, each queued or noted with its reason.
+    pub(super) fn found_links(&self, source: &Source<'_>, now: Timestamp) -> Vec<Found> {
+        let page = source.page;
+        self.tell_dropped(&page.url, &source.scanned.dropped);
+        let mut found: Vec<Found> = Vec::new();
+        let mut places: HashMap<Url, usize> = HashMap::new();
+        let of_header = of_header(source.header);
+        for link in source.scanned.links.iter().chain(&of_header) {
+            let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
+            let Some((via, follow, depth)) = taken(link, page, source.directives) else { continue };
+            let place = places.get(&url).copied();
+            // One link that may be followed is enough, whatever the others say.
+            let settled = |place: usize| matches!(found[place].plan, Plan::Queue { .. });
+            if url == page.url || place.is_some_and(settled) {
+                continue;
+            }
+            let plan = match follow {
+                Follow::No(reason) => Err(reason.code()),
+                Follow::Yes => self.plan_link(source, &url, depth, &link.anchor),
+            };
+            if let Err(reason) = plan
+                && place.is_none()
+            {
+                self.drop_link(&page.url, &url, reason);
+            }
+            let plan = match plan {
+                Ok(plan) => plan,
+                Err(reason) if !self.is_noted(&url, reason) => continue,
+                Err(reason) => Plan::Note { reason: reason.into() },
+            };
+            match place {
+                Some(place) => found[place].plan = plan,
+                None => {
+                    places.insert(url.clone(), found.len());
+                    let from = Some(page.url.clone());
+                    let role = Role::Page;
+                    found.push(Found { url, depth, hops: 0, role, via, from, at: now, plan });
+                }
+            }
+        }
+        found
+    }
+
+    fn plan_link(
+        &self,
+        source: &Source<'_>,
+        url: &Url,
+        depth: u16,
+        anchor: &str,
+    ) -> Result<Plan, &'static str> {
+        let Page { title, text, .. } = source.scanned;
+        let on = OnPage {
+            url: &source.page.url,
+            title: title.as_deref().unwrap_or_default(),
+            text,
+            depth: source.page.depth,
+        };
+        let plan = self.plan(&FoundLink { url, depth, anchor, on: Some(on) })?;
+        match source.is_full {
+            Some(full) if Site::of(url) == Site::of(on.url) => Err(full.code()),
+            Some(_) | None => Ok(plan),
+        }
+    }
+
+    /// Whether a URL that is not queued is remembered all the same.
+    fn is_noted(&self, url: &Url, reason: &str) -> bool {
+        let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
+        !is_budget && self.scope.contains(url)
+    }
+
+    /// Whether a found URL goes into the queue, and how far ahead, or the reason why not.
+    pub(super) fn plan(&self, link: &FoundLink<'_>) -> Result<Plan, &'static str> {
+        self.scope.judge(link.url).map_err(LeftOut::code)?;
+        if self.settings.depth.is_some_and(|deepest| link.depth > deepest) {
+            return Err(LeftOut::TooDeep.code());
+        }
+        let limits = &self.settings.urls.traps;
+        if let Some(trap) = urls::looks_like_trap(link.url, limits, self.clock.now()) {
+            return Err(trap.code());
+        }
+        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        budgets.admit(link.url).map_err(LeftOut::code)?;
+        drop(budgets);
+        let score = self.scorer.score(link);
+        tracing::trace!(url = %link.url, priority = score.priority, reason = %score.reason, "scored");
+        Ok(Plan::Queue { due: None, priority: score.priority })
+    }
+
+    /// Links that the reading of the page left out for its limits are counted, though nobody knows
+    /// where they lead.
+    fn tell_dropped(&self, page: &Url, dropped: &Dropped) {
+        let unread = u32::from(dropped.rest);
+        let rows = [
+            (dropped.links, CutReason::ManyLinks),
+            (dropped.long_links, CutReason::LongLink),
+            (unread, CutReason::Unread),
+        ];
+        for (count, reason) in rows.into_iter().filter(|(count, _)| *count > 0) {
+            self.reporter.count(|counts| {
+                *counts.dropped_links.entry(reason.code().into()).or_default() += u64::from(count);
+            });
+            self.log(page, "links-dropped", reason.code(), Some(&count.to_string()), None);
+        }
+    }
+}
+
+/// What the header lines name, as links of the page.
+fn of_header(header: &HeaderLinks) -> Vec<Link> {
+    let link = |url: &Url, kind: LinkKind| Link {
+        url: url.clone(),
+        rel: kind.name().into(),
+        hreflang: String::new(),
+        kind,
+        anchor: String::new(),
+    };
+    let canonical = header.canonical.iter().map(|url| link(url, LinkKind::Canonical));
+    let refresh = header.refresh.iter().map(|refresh| link(&refresh.url, LinkKind::Refresh));
+    canonical.chain(refresh).chain(header.links.iter().cloned()).collect()
+}
