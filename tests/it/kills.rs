@@ -22,7 +22,7 @@ use known::{Known, copied};
 use served::{Asked, HOSTS, Served};
 
 /// Kills of each engine, unless the environment says more.
-const KILLS: usize = 8;
+const KILLS: usize = 6;
 
 /// The crawler may live so long before a kill: shorter lives are likelier, so that many kills hit
 /// the opening of the store and the first requests.

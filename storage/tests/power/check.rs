@@ -69,11 +69,14 @@ pub(crate) async fn look(
     if store.opening() != Opening::Recovered && !told.is_empty() {
         return Err(format!("an empty crawl in place of one of {} URLs", told.pushed.len()));
     }
-    let lost = compare(&store, told).await?;
+    let parts = compare(&store, told).await?;
     goes_on(&store, run).await?;
+    let lost = parts.iter().sum();
     match (lost, kind.durability) {
         (0, _) => {}
-        (lost, Durability::Power) => return Err(format!("{lost} acknowledged records are lost")),
+        (_, Durability::Power) => {
+            return Err(format!("acknowledged pages, visits and payloads are lost: {parts:?}"));
+        }
         // All of it is no tail.
         (lost, Durability::Process) if told.is_empty() && run > 0 => {
             return Err(format!("all of {lost} records are lost without a word"));
@@ -98,11 +101,11 @@ fn refused(dir: &Path, kind: Kind, error: &OpenError) -> Result<Found, String> {
     Ok(Found::Refused(text.chars().filter(|letter| !letter.is_ascii_digit()).collect()))
 }
 
-/// Counts what is gone, and forgets it. What is left must fit together.
+/// Counts the pages, visits and payloads that are gone, and forgets it. What is left must fit together.
 async fn compare(
     store: &LocalStore<Box<dyn Engine>>,
     told: &mut Told,
-) -> Result<usize, String> {
+) -> Result<[usize; 3], String> {
     let pages = pages(store).await?;
     let entries = store.outbox(usize::MAX).await.map_err(|e| format!("no outbox: {e}"))?;
     let payloads: BTreeSet<_> = entries
@@ -110,16 +113,21 @@ async fn compare(
         .filter(|entry| matches!(entry.payload, Payload::Bytes(_)))
         .filter_map(|entry| entry.url.as_ref().map(Url::to_string))
         .collect();
-    let before = told.pushed.len() + told.visited.len() + told.payloads.len();
+    let count = |told: &Told| [told.pushed.len(), told.visited.len(), told.payloads.len()];
+    let before = count(told);
     told.pushed.retain(|url| pages.contains_key(url));
     told.visited.retain(|url| pages.get(url).is_some_and(|page| page.fetches > 0));
     told.payloads.retain(|url| payloads.contains(url));
-    let after = told.pushed.len() + told.visited.len() + told.payloads.len();
+    let after = count(told);
+    let lost = std::array::from_fn(|part| before[part] - after[part]);
     let stats = store.stats();
     let queued = pages.values().filter(|page| page.due.is_some()).count() as u64;
     let fetched = pages.values().filter(|page| page.fetches > 0).count() as u64;
     if (stats.known, stats.queued, stats.fetched) != (pages.len() as u64, queued, fetched) {
-        return Err(format!("{} pages, {queued} queued, {fetched} fetched: {stats:?}", pages.len()));
+        return Err(format!(
+            "{} pages, {queued} queued, {fetched} fetched: {stats:?}",
+            pages.len()
+        ));
     }
     if queued + fetched != pages.len() as u64 {
         return Err("a page is neither fetched nor queued".into());
@@ -128,7 +136,7 @@ async fn compare(
         store.outbox_done(last.seq).await.map_err(|e| format!("the outbox is stuck: {e}"))?;
         told.payloads.clear();
     }
-    Ok(before - after)
+    Ok(lost)
 }
 
 async fn pages(

@@ -17,7 +17,7 @@ const SHUTDOWN: libc::c_ulong = 0x8004_587d;
 
 /// What becomes of the file system's own journal at the cut.
 #[derive(Clone, Copy, Debug)]
-enum Journal {
+pub(crate) enum Journal {
     /// Names, lengths and places of files are as they are now; their content may be older.
     Written = 1,
     /// What was not synced is lost.
@@ -78,7 +78,7 @@ impl Disk {
     }
 
     /// Cuts the power.
-    pub(crate) fn cut(&self, chance: &mut Chance) {
+    pub(crate) fn cut(&self, chance: &mut Chance) -> Journal {
         let journal = if chance.below(3) == 0 { Journal::Written } else { Journal::Lost };
         let root = File::open(self.mount_point()).unwrap();
         let flags = journal as u32;
@@ -86,6 +86,7 @@ impl Disk {
         // SAFETY: the call reads one number, which lives until it returns.
         let done = unsafe { libc::ioctl(root.as_raw_fd(), SHUTDOWN as _, &raw const flags) };
         assert_eq!(done, 0, "{}", io::Error::last_os_error());
+        journal
     }
 
     /// Starts the machine again: what is on the disk is all there is.

@@ -25,6 +25,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chance::Chance;
@@ -102,29 +103,41 @@ fn spawn(kind: Kind, dir: &Path, run: u32) -> Child {
         .unwrap()
 }
 
-/// Runs a child, cuts the power, and gives all that it told.
-fn run_and_cut(kind: Kind, disk: &Disk, run: u32, chance: &mut Chance) -> Vec<String> {
+/// Runs a child and cuts the power: all that it told, and how the cut was made.
+fn run_and_cut(kind: Kind, disk: &Disk, run: u32, chance: &mut Chance) -> (Vec<String>, String) {
     let mut child = spawn(kind, &disk.data(), run);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // The harness begins the line.
     assert!(lines.any(|line| line.ends_with("O opened")), "the child does not open the store");
-    let reader = std::thread::spawn(move || lines.collect::<Vec<_>>());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let reader = std::thread::spawn({
+        let told = Arc::clone(&told);
+        move || lines.for_each(|line| told.lock().unwrap().push(line))
+    });
     // 50 ms to 3.2 s, shorter times likelier.
     let most = 50 << (1 + chance.below(6));
     std::thread::sleep(Duration::from_millis(50 + chance.below(most)));
-    if chance.below(2) == 0 {
-        // Half of the cuts find a process that stands still, half one that writes.
+    // Half of the cuts find a process that stands still, half one that writes.
+    let (stopped, scattered) = (chance.below(2) == 0, chance.below(2) == 0);
+    if stopped {
         signal(&child, libc::SIGSTOP);
     }
-    if chance.below(2) == 0 {
+    if scattered {
         disk.write_some(chance);
     }
-    disk.cut(chance);
+    let before_the_cut = told.lock().unwrap().len();
+    let journal = disk.cut(chance);
     child.kill().unwrap();
     child.wait().unwrap();
-    // Told after the cut counts too: without a disk nothing may be acknowledged.
-    let told = reader.join().unwrap();
-    told.into_iter().filter(|line| line.starts_with(['P', 'V'])).collect()
+    reader.join().unwrap();
+    let mut told = std::mem::take(&mut *told.lock().unwrap());
+    if !stopped {
+        // With the power the process would have ended. The system may still tell it that
+        // something was synced that was under way at the cut.
+        told.truncate(before_the_cut);
+    }
+    told.retain(|line| line.starts_with(['P', 'V']));
+    (told, format!("run {run}, stopped: {stopped}, scattered: {scattered}, journal: {journal:?}"))
 }
 
 fn signal(child: &Child, signal: i32) {
@@ -154,7 +167,7 @@ async fn cut(kind: Kind) -> Figures {
 async fn one_store(kind: Kind, most: u32, chance: &mut Chance, figures: &mut Figures) {
     let (mut disk, mut told) = (Disk::new(), Told::default());
     for run in 0..most {
-        let lines = run_and_cut(kind, &disk, run, chance);
+        let (lines, how) = run_and_cut(kind, &disk, run, chance);
         figures.cuts += 1;
         figures.acknowledged += lines.len();
         told.add(&lines);
@@ -170,7 +183,7 @@ async fn one_store(kind: Kind, most: u32, chance: &mut Chance, figures: &mut Fig
                 return;
             }
             Err(broken) => {
-                figures.broken.push(broken);
+                figures.broken.push(format!("{broken} ({how})"));
                 return;
             }
         }

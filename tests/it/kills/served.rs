@@ -100,7 +100,12 @@ impl Served {
             let requests = site.requests();
             let paths: Vec<_> = (1..*pages).map(|n| format!("/page{n}")).collect();
             let asked_for = |path: &str| requests.iter().any(|(_, asked)| asked == path);
-            wrong.extend(paths.iter().filter(|path| !asked_for(path)).map(|path| format!("{name}: {path} is missing")));
+            wrong.extend(
+                paths
+                    .iter()
+                    .filter(|path| !asked_for(path))
+                    .map(|path| format!("{name}: {path} is missing")),
+            );
             for pair in requests.windows(2) {
                 let gap = pair[1].0 - pair[0].0;
                 let robots = pair.iter().all(|(_, path)| path == "/robots.txt");
@@ -156,10 +161,9 @@ impl Lab {
         assert!(self.process.wait().unwrap().success());
         let file = LedgerFile::read(&self.ledger).unwrap();
         let report = judge(&file.requests, &file.expectations, INTERVAL);
-        let wrong = report.violations.iter().filter(|wrong| match wrong.kind {
-            ViolationKind::Repeated => false,
-            ViolationKind::TooSoon => !second_robots(&file, wrong.seq),
-            _ => true,
+        let wrong = report.violations.iter().filter(|wrong| {
+            let excused = wrong.kind == ViolationKind::TooSoon && second_robots(&file, wrong.seq);
+            wrong.kind != ViolationKind::Repeated && !excused
         });
         let wrong = wrong.map(ToString::to_string).collect();
         let sites = &file.expectations.sites;
