@@ -126,6 +126,20 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 
+/// Makes durable all that is below a directory, names and content: not every engine does so with
+/// what it writes once only.
+pub(crate) fn sync_all_below(dir: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sync_all_below(&path)?;
+        } else {
+            File::options().write(true).open(path)?.sync_all()?;
+        }
+    }
+    sync_dir(dir)
+}
+
 /// The files of an engine, by their path in its directory.
 fn files_of(dir: &Path) -> io::Result<BTreeMap<String, u64>> {
     let mut files = BTreeMap::new();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Batch, Engine, EngineError, MemoryEngine, RedbEngine, SledEngine};
 use crate::key;
 use crate::local::{LocalStore, OnDisk, Parts};
-use crate::marker::{FORMAT, Marker, MarkerFile, Promise, Reading, Stop, sync_dir};
+use crate::marker::{FORMAT, Marker, MarkerFile, Promise, Reading, Stop, sync_all_below, sync_dir};
 use crate::record::{StateRow, decode, encode};
 use crate::store::StoreError;
 
@@ -389,9 +389,9 @@ impl Place<'_> {
         }
         let mut file = MarkerFile::write(self.dir, open).map_err(|e| self.unwritable(&e))?;
         let engine = self.engine(marker, options);
-        match engine.and_then(|engine| self.compare(&engine, marker).map(|()| engine)) {
-            Ok(engine) => {
-                file.update(marker.promise, Stop::Running).map_err(|e| self.unwritable(&e))?;
+        match engine.and_then(|engine| Ok((self.compare(&engine, marker)?, engine))) {
+            Ok((promise, engine)) => {
+                file.update(promise, Stop::Running).map_err(|e| self.unwritable(&e))?;
                 Ok((engine, file))
             }
             Err(error) => {
@@ -439,12 +439,17 @@ impl Place<'_> {
         }
         engine.barrier()?;
         let unsynced = |e: io::Error| StoreError::NotDone { cause: e.to_string() };
-        sync_dir(&self.engine_dir()).map_err(unsynced)?;
-        sync_dir(self.dir).map_err(unsynced)
+        sync_all_below(&self.engine_dir()).map_err(unsynced)?;
+        sync_dir(self.dir).map_err(unsynced)?;
+        // The directory's own name. Above it may be what this process cannot read.
+        match self.dir.canonicalize().map(|dir| dir.parent().map(sync_dir)) {
+            Ok(Some(Err(e))) if e.kind() != io::ErrorKind::PermissionDenied => Err(unsynced(e)),
+            Ok(Some(_) | None) | Err(_) => Ok(()),
+        }
     }
 
-    /// Compares a marker with what is in the engine.
-    fn compare(&self, engine: &dyn Engine, marker: &Marker) -> Result<(), OpenError> {
+    /// Compares a marker with what is in the engine, which is promised from then on.
+    fn compare(&self, engine: &dyn Engine, marker: &Marker) -> Result<Promise, OpenError> {
         let read = |key| engine.read(key).map_err(|e| self.damaged(e.to_string()));
         let Some(store) = read(key::META_ID)? else {
             return Err(self.emptied(marker, "its engine holds nothing".into()));
@@ -465,6 +470,6 @@ impl Place<'_> {
         if known < promised {
             return Err(self.damaged(format!("it held {promised} URLs and now holds {known}")));
         }
-        Ok(())
+        Ok(Promise { known, fetched: state.tally.fetched })
     }
 }

@@ -27,6 +27,11 @@ fn url(n: u64) -> Url {
 /// A closed store with URLs in it.
 async fn full(dir: &Path, kind: EngineKind) {
     let store = try_open(dir, kind).unwrap();
+    push(&store).await;
+    store.close().await.unwrap();
+}
+
+async fn push(store: &LocalStore<Box<dyn Engine>>) {
     let found = (0..URLS).map(|n| Found {
         url: url(n),
         depth: 0,
@@ -38,7 +43,6 @@ async fn full(dir: &Path, kind: EngineKind) {
         plan: Plan::Queue { due: None, priority: 0 },
     });
     store.push(found.collect()).await.unwrap();
-    store.close().await.unwrap();
 }
 
 /// Every file but the lock, with its content.
@@ -156,6 +160,37 @@ async fn crashed_stores() {
                 }
             }
         }
+    }
+}
+
+/// What was found at an opening is promised from then on, whatever becomes of the process.
+#[tokio::test]
+async fn an_older_state_is_not_taken_for_a_newer_one() {
+    for kind in [EngineKind::Sled, EngineKind::Redb] {
+        let (dir, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let engine = dir.path().join(kind.name());
+        drop(try_open(dir.path(), kind).unwrap());
+        copy(&engine, &old.path().join("engine"));
+        // Never closed, and never open for long.
+        let store = try_open(dir.path(), kind).unwrap();
+        push(&store).await;
+        drop(store);
+        drop(try_open(dir.path(), kind).unwrap());
+        fs::remove_dir_all(&engine).unwrap();
+        copy(&old.path().join("engine"), &engine);
+        let error = try_open(dir.path(), kind).err().unwrap_or_else(|| panic!("{kind}: opened"));
+        assert!(error.to_string().contains("held 1000 URLs and now holds 0"), "{error}");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        fs::copy(from, to).unwrap();
     }
 }
 

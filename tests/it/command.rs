@@ -5,24 +5,33 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The program, built once for all tests: cargo builds binaries of other packages only on request.
+/// The program.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "comity", "--bin", "comity"]);
-        build.args(["--message-format", "json-render-diagnostics"]);
-        if !cfg!(debug_assertions) {
-            build.arg("--release");
-        }
-        let built = build.stderr(Stdio::inherit()).output().expect("cargo runs");
-        assert!(built.status.success(), "the program does not build");
-        let executable = String::from_utf8_lossy(&built.stdout)
-            .lines()
-            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-            .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-        executable.expect("cargo names the program")
-    })
+    PROGRAM.get_or_init(|| built("comity", "comity"))
+}
+
+/// The lab that any crawler can be graded by, as a program.
+pub(crate) fn lab_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| built("comity-conformance", "comity-lab"))
+}
+
+/// A program, built now: cargo builds binaries of other packages only on request.
+fn built(package: &str, binary: &str) -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", package, "--bin", binary]);
+    build.args(["--message-format", "json-render-diagnostics"]);
+    if !cfg!(debug_assertions) {
+        build.arg("--release");
+    }
+    let built = build.stderr(Stdio::inherit()).output().expect("cargo runs");
+    assert!(built.status.success(), "the program does not build");
+    let executable = String::from_utf8_lossy(&built.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.expect("cargo names the program")
 }
 
 /// A command with no settings file, no environment of the tester's, and `args`.

@@ -12,6 +12,7 @@ mod field_cases;
 mod floor_plan;
 mod generated;
 mod hostile;
+mod kills;
 mod name_server;
 mod peer;
 mod proxy;

@@ -17,9 +17,15 @@ pub(crate) struct Site {
 impl Site {
     /// Serves `pages` pages, each linking to the next four and to the first, and no robots.txt.
     pub(crate) fn of_pages(pages: usize) -> Self {
+        Self::with_robots(pages, None)
+    }
+
+    /// The same with a robots.txt.
+    pub(crate) fn with_robots(pages: usize, robots: Option<&'static str>) -> Self {
         Self::start(move |path| {
             let number = path.strip_prefix("/page").and_then(|n| n.parse::<usize>().ok());
             match (path, number) {
+                ("/robots.txt", _) if let Some(text) = robots => (200, String::new(), text.into()),
                 ("/", _) => (200, html(), page(0, pages)),
                 (_, Some(number)) if number < pages => (200, html(), page(number, pages)),
                 _ => (404, html(), "no such page".into()),
@@ -52,6 +58,16 @@ impl Site {
 
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The URL of a path by a name of this machine; each name is a site of its own to a crawler.
+    pub(crate) fn url_as(&self, host: &str, path: &str) -> String {
+        format!("http://{host}:{}{path}", self.port)
+    }
+
+    /// When each path was asked for, in the order of the requests.
+    pub(crate) fn requests(&self) -> Vec<(Instant, String)> {
+        self.log.lock().unwrap().clone()
     }
 
     /// Paths in the order of their requests.

@@ -3,6 +3,7 @@
 //! A worker never sleeps. When a site must be left alone for a while, the worker gives the lease
 //! back with the time, and the frontier remembers.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use comity_compliance::robots::RobotsRecord;
@@ -113,15 +114,16 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 Verdict::Wait { until, .. } => return Ok(Next::NotBefore(until)),
                 Verdict::FetchRobots(errand, grounds) => {
                     let errand = (errand, grounds);
-                    let broken_off =
-                        context.fetch_robots(&origin, errand, turn, self.deadline).await?;
+                    let asking = context.fetch_robots(&origin, errand, turn, self.deadline);
+                    let broken_off = self.meanwhile(asking).await??;
                     if let Some(again_at) = broken_off {
                         return Ok(Next::NotBefore(again_at));
                     }
                 }
                 Verdict::Probe(grounds) => {
                     let (terms, mut turn) = (context.robots_terms.clone(), turn);
-                    let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
+                    let asking = context.ask(grounds, terms, &mut turn, self.deadline);
+                    let asked = self.meanwhile(asking).await?;
                     if asked.is_none() {
                         return Ok(Next::NotBefore(Timestamp::EPOCH));
                     }
@@ -150,12 +152,16 @@ impl<S: Store, T: Transport> Worker<S, T> {
             Role::Sitemap => &context.sitemap_terms,
         };
         let terms = Terms { validators: context.validators(page), ..terms.clone() };
-        // Few at a time: each may be large. Nobody closes the slots.
-        let _slot = match page.role {
-            Role::Page => None,
-            Role::Sitemap => context.sitemap_slots.acquire().await.ok(),
+        let deadline = self.deadline;
+        // Few sitemaps at a time: each may be large. Nobody closes the slots.
+        let asking = async {
+            let slot = match page.role {
+                Role::Page => None,
+                Role::Sitemap => context.sitemap_slots.acquire().await.ok(),
+            };
+            (context.ask(grounds, terms, &mut turn, deadline).await, slot)
         };
-        let asked = context.ask(grounds, terms, &mut turn, self.deadline).await;
+        let (asked, _slot) = self.meanwhile(asking).await?;
         self.pace.clone_from(&turn);
         drop(turn);
         let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
@@ -182,11 +188,30 @@ impl<S: Store, T: Transport> Worker<S, T> {
         Ok(next)
     }
 
+    /// Waits for an answer. What gathered while a report was being written is handed to the store
+    /// as soon as that is done: a slow answer does not keep it from being durable.
+    async fn meanwhile<R>(&mut self, asking: impl Future<Output = R>) -> Result<R, StoreError> {
+        let mut asking = pin!(asking);
+        while !self.visits.is_empty() && self.writing.is_some() {
+            tokio::select! {
+                answer = &mut asking => return Ok(answer),
+                // A lost lease fences the next report too, and that one tells.
+                written = self.written() => written.map(drop)?,
+            }
+            // The turn is taken by the request under way, which the store need not know of:
+            // whoever takes over after a crash counts one as made.
+            self.write(AfterReport::Keep, Timestamp::EPOCH);
+        }
+        Ok(asking.await)
+    }
+
     /// Waits for the report that is being written: what it held is durable then.
     async fn written(&mut self) -> Result<Next, StoreError> {
-        let Some(task) = self.writing.take() else { return Ok(Next::More) };
+        let Some(task) = &mut self.writing else { return Ok(Next::More) };
         let panicked = |panic: JoinError| StoreError::NotDone { cause: panic.to_string() };
-        task.await.map_err(panicked)?
+        let written = task.await.map_err(panicked);
+        self.writing = None;
+        written?
     }
 
     /// Puts all due URLs of an origin off because its robots.txt cannot be read.
@@ -240,6 +265,10 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let turn = self.context.gates.turn(&self.site, &self.pace).await;
         self.pace.clone_from(&turn);
         drop(turn);
+        self.write(then, next_at);
+    }
+
+    fn write(&mut self, then: AfterReport, next_at: Timestamp) {
         let report = SiteReport {
             token: self.token.clone(),
             visits: std::mem::take(&mut self.visits),

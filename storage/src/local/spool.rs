@@ -10,6 +10,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::marker::sync_dir;
 use crate::open::Durability;
 use crate::record::SpoolPlace;
 use crate::store::Payload;
@@ -45,6 +46,9 @@ impl Spool {
 
     pub(super) fn open(dir: &Path, durability: Durability) -> io::Result<Self> {
         std::fs::create_dir_all(dir)?;
+        if let (Durability::Power, Some(parent)) = (durability, dir.parent()) {
+            sync_dir(parent)?;
+        }
         let last = numbers(dir)?.into_iter().max().unwrap_or(0);
         let tail = Mutex::new(Tail { number: last, file: None });
         Ok(Self::Files(Files { dir: dir.to_owned(), durability, tail }))
@@ -150,7 +154,7 @@ impl Files {
             .ok_or_else(|| io::Error::other("the spool's file numbers are used up"))?;
         let file = File::options().append(true).create_new(true).open(self.path(number))?;
         if self.durability == Durability::Power {
-            File::open(&self.dir)?.sync_all()?;
+            sync_dir(&self.dir)?;
         }
         *tail = Tail { number, file: Some((file, 0)) };
         Ok(())
