@@ -271,7 +271,8 @@ impl Bench {
         let index = self.config.index.enabled;
         let crawl = Crawl::new(Parts {
             settings,
-            resumed: store.opening() != Opening::Created,
+            recovered: store.opening() == Opening::Recovered,
+            scorer: None,
             store,
             transport: web.clone(),
             clock: web.clock,
