@@ -61,7 +61,7 @@ enum Content {
     Failed(&'static str),
 }
 
-/// HT-001: an empty page is no result. What an error page says under 200 is not judged (AM-67).
+/// HT-001: an empty page is no result.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_found_of_an_empty_page() {
     let (found, stats, ..) = one_page(200, HTML, "").await;
