@@ -403,8 +403,10 @@ async fn pace_holds_a_site_back(store: &impl Store) {
 /// What another site's errand taught of a site's pace, beside the site's own reports.
 async fn pace_from_elsewhere(store: &impl Store) {
     let (site, page) = (Site::from_host("a.example"), "https://a.example/1");
-    let pace = |secs, failures| {
-        SitePace { last_request: Some(after(secs)), failures, ..SitePace::default() }
+    let pace = |secs, failures| SitePace {
+        last_request: Some(after(secs)),
+        failures,
+        ..SitePace::default()
     };
     store.put_pace(&site, &pace(5, 1)).await.unwrap();
     assert_eq!(store.site(&site).await.unwrap().unwrap().pace, pace(5, 1), "no page is known yet");
