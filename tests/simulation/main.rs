@@ -122,7 +122,7 @@ fn all_well(scenarios: &[Scenario]) {
 fn crawls_of_a_small_web() {
     let first = setting("COMITY_SIM_SEED", 1);
     let scenarios: Vec<_> =
-        (first..first + setting("COMITY_SIM_SEEDS", 12)).map(scenario).collect();
+        (first..first + setting("COMITY_SIM_SEEDS", 10)).map(scenario).collect();
     all_well(&scenarios);
 }
 

@@ -42,6 +42,8 @@ struct Worker<S, T> {
     trust: LastmodTrust,
     /// Done, not yet committed: refusals cost no request and go along with the next commit.
     visits: Vec<Visit>,
+    /// Whether this is the lease's last URL: it goes along with the report that ends the lease.
+    is_last: bool,
     put_off: Vec<(Origin, Timestamp)>,
     /// A report that is being written, while the next request is made.
     writing: Option<JoinHandle<Result<Next, StoreError>>>,
@@ -65,11 +67,14 @@ pub(super) async fn work<S: Store, T: Transport>(
         pace,
         trust: lease.trust,
         visits: vec![],
+        is_last: false,
         put_off: vec![],
         writing: None,
     };
     let mut next_at = Timestamp::EPOCH;
-    for page in lease.urls {
+    let mut urls = lease.urls.into_iter();
+    while let Some(page) = urls.next() {
+        worker.is_last = urls.len() == 0;
         match worker.one(page).await? {
             Next::More => {}
             Next::NotBefore(until) => {
@@ -180,7 +185,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
     /// Hands what is done to the store. While an earlier report is being written it gathers.
     async fn hand_over(&mut self) -> Result<Next, StoreError> {
         let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
-        if busy && self.visits.len() < GATHERED {
+        if self.is_last || busy && self.visits.len() < GATHERED {
             return Ok(Next::More);
         }
         let next = self.written().await?;

@@ -608,7 +608,7 @@ async fn a_restart_asks_no_site_early() {
 #[tokio::test(start_paused = true)]
 async fn a_hop_is_remembered_over_a_restart() {
     let clock = Clock::starting_at(T0);
-    let busy = (503, &[("retry-after", "3600")][..], String::new());
+    let busy = (503, &[("retry-after", "300")][..], String::new());
     let web = Web::new(
         clock,
         [
@@ -617,7 +617,7 @@ async fn a_hop_is_remembered_over_a_restart() {
         ],
     );
     let (data, mut config) = (Data::new(), config("https://a.example/"));
-    config.crawl.patience = Span::secs(7200);
+    config.crawl.patience = Span::secs(400);
     let hop = async {
         while web.count("https://b.example/rules") == 0 {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -631,7 +631,7 @@ async fn a_hop_is_remembered_over_a_restart() {
     data.crawl(&web, &config).await;
     let ledger = web.ledger();
     let next = ledger.iter().find(|seen| seen.url == "https://b.example/robots.txt").unwrap();
-    assert!(next.from.since(hop_at) >= Duration::from_secs(3600), "{:?}", next.from.since(hop_at));
+    assert!(next.from.since(hop_at) >= Duration::from_secs(300), "{:?}", next.from.since(hop_at));
 }
 
 /// A crawl-delay binds the whole site: other ports, and hops of a robots.txt elsewhere (AM-36).
