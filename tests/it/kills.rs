@@ -100,7 +100,7 @@ fn one_crawl(engine: EngineKind, most: usize, chance: &mut Chance, figures: &mut
             Some(killed) => kills.push(killed),
             None => done = true,
         }
-        known = grown(dir.path(), engine, known, chance.next() % 4 == 0);
+        known = grown(dir.path(), engine, known, chance.next().is_multiple_of(4));
     }
     let last = run(dir.path(), &arguments).well();
     assert_eq!(last.json()["ended"], "waits", "only the observatory is put off: {}", last.out);

@@ -48,8 +48,8 @@ impl Told {
 pub(crate) enum Found {
     /// All that was acknowledged.
     Whole,
-    /// So many pages, visits and payloads are gone, as the durability allows.
-    TailLost(usize),
+    /// So many pages, visits, payloads are gone, as the durability allows.
+    TailLost([usize; 3]),
     /// It is not opened, and says so, as the durability allows.
     Refused(String),
 }
@@ -71,7 +71,7 @@ pub(crate) async fn look(
     }
     let parts = compare(&store, told).await?;
     goes_on(&store, run).await?;
-    let lost = parts.iter().sum();
+    let lost: usize = parts.iter().sum();
     match (lost, kind.durability) {
         (0, _) => {}
         (_, Durability::Power) => {
@@ -86,7 +86,7 @@ pub(crate) async fn look(
     if run.is_multiple_of(2) {
         store.close().await.map_err(|e| format!("it does not close: {e}"))?;
     }
-    Ok(if lost == 0 { Found::Whole } else { Found::TailLost(lost) })
+    Ok(if lost == 0 { Found::Whole } else { Found::TailLost(parts) })
 }
 
 fn refused(dir: &Path, kind: Kind, error: &OpenError) -> Result<Found, String> {

@@ -62,7 +62,7 @@ impl Served {
     /// Starts them, with pages for about `kills` kills.
     pub(super) fn start(dir: &Path, kills: usize) -> Self {
         let larger = LARGER.iter().map(|(_, robots, pause)| {
-            let seconds = 4.0 + 0.5 * kills as f64;
+            let seconds = 4.0 + 0.25 * kills as f64;
             let pages = (seconds / pause.as_secs_f64()) as usize;
             (Site::with_robots(pages, *robots), pages)
         });
