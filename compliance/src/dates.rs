@@ -34,7 +34,8 @@ const ZONES: &[(&str, i64)] = &[
 /// (AM-52). Where the text leaves room, the earlier reading counts: no time is the start of the
 /// day, no zone or an unknown one is UTC (AM-49, AM-51), `7/4/2027` is 7 April. A date without a
 /// time but with a zone, `5 Jan 2026 EST`, is the day there: AM-51 gives UTC to what names no zone,
-/// and takes none away. Fractions of a second are dropped. `now` tells the century of RFC 850's two-digit years (AM-50).
+/// and takes none away. Fractions of a second are dropped. `now` tells the century of RFC 850's
+/// two-digit years (AM-50).
 pub fn parse_date(text: &str, now: Timestamp) -> Option<Timestamp> {
     DateReader::new(now).read(text).map(|date| date.instant)
 }

@@ -51,8 +51,8 @@ pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
         Standing::Stop { .. } | Standing::Probe | Standing::NoRules(_) | Standing::Rules(..)
             if is_robots_txt(url) =>
         {
-            let grounds = || Grounds::new(bare(url), GroundsReason::RobotsFile, None, now);
-            facts.pace_first(now, || Verdict::Fetch(grounds()))
+            let reason = GroundsReason::RobotsFile;
+            facts.pace_first(now, || Verdict::Fetch(Grounds::new(bare(url), reason, None, now)))
         }
         Standing::Stop { until } => Verdict::Wait { until, cause: WaitCause::RobotsUnreachable },
         Standing::Probe => facts.probe(url, &origin, now),
