@@ -105,8 +105,8 @@ fn one_crawl(engine: EngineKind, most: usize, chance: &mut Chance, figures: &mut
     let last = run(dir.path(), &arguments).well();
     assert_eq!(last.json()["ended"], "waits", "only the observatory is put off: {}", last.out);
     known = grown(dir.path(), engine, known, true);
-    let (asked, gaps) = served.end();
-    assert_eq!(gaps, Vec::<String>::new());
+    let (asked, wrong) = served.end();
+    assert!(wrong.is_empty(), "{wrong:#?}\n{}", story(&asked, &kills));
     let again = asked_again(&asked, &kills);
     figures.crawls += 1;
     figures.kills += kills.len();
@@ -117,6 +117,16 @@ fn one_crawl(engine: EngineKind, most: usize, chance: &mut Chance, figures: &mut
         figures.most_again = figures.most_again.max(ages.len());
         figures.oldest = figures.oldest.max(ages.iter().max().copied().unwrap_or_default());
     }
+}
+
+/// All requests and kills, in milliseconds since the first.
+fn story(asked: &[Asked], kills: &[Instant]) -> String {
+    let mut events: Vec<_> = kills.iter().map(|killed| (*killed, "kill -9")).collect();
+    events.extend(asked.iter().map(|request| (request.at, request.url.as_str())));
+    events.sort();
+    let Some((first, _)) = events.first().copied() else { return String::new() };
+    let line = |(at, what): &(Instant, &str)| format!("{:>8} {what}\n", (*at - first).as_millis());
+    events.iter().map(line).collect()
 }
 
 /// Runs a crawl and kills it after `life`; when it was killed, unless it had ended by itself.
@@ -156,9 +166,7 @@ fn grown(dir: &Path, engine: EngineKind, before: Known, told: bool) -> Known {
 /// The requests for what had been asked for before, by kill and site: how long before the kill.
 ///
 /// # Panics
-/// If there was no kill between, or the page was acknowledged at the kill, or a site was asked
-/// again for more than one page after one kill: the lease is given back after each page, and
-/// that waits until the page is acknowledged.
+/// If there was no kill between, or the page was acknowledged at the kill.
 fn asked_again(asked: &[Asked], kills: &[Instant]) -> BTreeMap<(Instant, String), Vec<Duration>> {
     let mut again = BTreeMap::<_, Vec<Duration>>::new();
     let mut last = BTreeMap::new();
@@ -174,9 +182,6 @@ fn asked_again(asked: &[Asked], kills: &[Instant]) -> BTreeMap<(Instant, String)
         let age = killed.saturating_duration_since(before);
         assert!(age < ACKNOWLEDGED_AFTER, "{} came again after {age:?}", request.url);
         again.entry((*killed, request.site.clone())).or_default().push(age);
-    }
-    for ((_, site), ages) in &again {
-        assert!(ages.len() <= 1, "{site} was asked again for {} pages: {ages:?}", ages.len());
     }
     again
 }
