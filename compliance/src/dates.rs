@@ -12,8 +12,8 @@ mod tests;
 /// Longest text that is read as a date, in bytes; JavaScript's with a long zone name is about 70.
 const LONGEST: usize = 128;
 
-/// Longest zone name that is taken for one, known or not.
-const LONGEST_ZONE_NAME: usize = 5;
+/// Longest name that is taken for an unknown zone behind a bare date; behind a time any letters are.
+const LONGEST_ZONE_BEHIND_DATE: usize = 5;
 
 /// Zone names with a meaning, and their hours east of UTC (RFC 822 section 5; AM-49).
 const ZONES: &[(&str, i64)] = &[
@@ -32,8 +32,10 @@ const ZONES: &[(&str, i64)] = &[
 /// RFC 822, 850, 1123 and 2822, asctime, ISO 8601 and RFC 3339, `25-Aug-2007 15:00:00 EST`,
 /// `January 5, 2027`, JavaScript's and `31.12.2027`; a weekday is passed over, even a wrong one
 /// (AM-52). Where the text leaves room, the earlier reading counts: no time is the start of the
-/// day, no zone or an unknown one is UTC (AM-49, AM-51), `7/4/2027` is 7 April. Fractions of a
-/// second are dropped. `now` tells the century of RFC 850's two-digit years (AM-50).
+/// day, no zone or an unknown one is UTC (AM-49, AM-51), `7/4/2027` is 7 April. A date without a
+/// time but with a zone, `5 Jan 2026 EST`, is the day there: AM-51 gives UTC to what names no zone,
+/// and takes none away. Fractions of a second are dropped. `now` tells the century of RFC 850's
+/// two-digit years (AM-50).
 pub fn parse_date(text: &str, now: Timestamp) -> Option<Timestamp> {
     DateReader::new(now).read(text).map(|date| date.instant)
 }
@@ -227,7 +229,7 @@ impl Parts {
                 self.set_date(year, month, day)
             }
             (one, two, Some(year), None) if year.len() == 4 => {
-                let (one, two): (i8, i8) = (number(one)?, number(two)?);
+                let (one, two) = (one_or_two_digits(one)?, one_or_two_digits(two)?);
                 // Day first or month first: the earlier of the dates that exist.
                 let (month, day) = match (one <= 12, two <= 12) {
                     (true, true) => (one.min(two), one.max(two)),
@@ -248,10 +250,10 @@ impl Parts {
             2 => Year::OfRfc850(number(year)?),
             _ => return None,
         };
-        let month = month(named_month).or_else(|| number(named_month))?;
+        let month = month(named_month).or_else(|| one_or_two_digits(named_month))?;
         set(&mut self.year, year)?;
         set(&mut self.month, month)?;
-        set(&mut self.day, number(day)?)
+        set(&mut self.day, one_or_two_digits(day)?)
     }
 
     /// Takes `hh:mm`, `hh:mm:ss.fff`, `hhmmss` and the like, with a zone behind it or without.
@@ -285,7 +287,8 @@ impl Parts {
     }
 
     /// Takes `EST`, `+0100`, `+01:00`, `+1`, `GMT+0100`; letters without a meaning are UTC
-    /// (AM-49). A zone stands behind a time or a year.
+    /// (AM-49), several words of them too, as in `10:00 Pacific Standard Time`. A zone stands behind
+    /// a time or a year.
     fn take_zone(&mut self, word: &str) -> Option<()> {
         if self.second.is_none() && self.year.is_none() {
             return None;
@@ -297,11 +300,16 @@ impl Parts {
         let zone = match (zone, shift) {
             (Some((_, hours)), "") => Zone::Offset(hours * 3600),
             (None, "") if is_utc || name.eq_ignore_ascii_case("Z") => Zone::Offset(0),
-            (None, "") if name.len() <= LONGEST_ZONE_NAME => Zone::Unknown,
+            (None, "") if self.second.is_some() || name.len() <= LONGEST_ZONE_BEHIND_DATE => {
+                Zone::Unknown
+            }
             (None, shift) if is_utc => Zone::Offset(numeric_offset(shift)?),
             _ => return None,
         };
-        set(&mut self.zone, zone)
+        match (&self.zone, &zone) {
+            (Some(Zone::Unknown), Zone::Unknown) if self.second.is_some() => Some(()),
+            _ => set(&mut self.zone, zone),
+        }
     }
 
     fn instant(&self, now: Timestamp) -> Option<Timestamp> {
@@ -440,6 +448,11 @@ fn number<N: TryFrom<i64>>(digits: &str) -> Option<N> {
         return None;
     }
     N::try_from(digits.parse().ok()?).ok()
+}
+
+/// A month or a day; three digits are the day of a year (ISO 8601), which is not read.
+fn one_or_two_digits(digits: &str) -> Option<i8> {
+    number(digits).filter(|_| digits.len() <= 2)
 }
 
 /// Fills an empty slot; a thing told twice is no date.

@@ -7,7 +7,7 @@ use url::Url;
 use crate::pace::SitePace;
 use crate::robots::{
     Access, Basis, GroupUsed, MatchedRule, RobotsErrand, RobotsRecord, RobotsTxt, RobotsVerdict,
-    RuleKind, Standing,
+    RuleKind, Standing, is_robots_txt,
 };
 use crate::{
     Grounds, GroundsReason, Identity, Origin, Policy, Refusal, RefusalReason, RobotsEvidence,
@@ -33,6 +33,9 @@ pub struct Facts<'a> {
 ///
 /// The rules are asked in this order: scheme, scope, robots.txt, politeness. So a refusal never
 /// waits, and a wait is only for what may then be fetched.
+///
+/// The origin's own `/robots.txt` is always allowed (RT-016, AM-18): while robots.txt cannot be read
+/// and the site is left alone, it is the one page that may be asked for. Politeness still counts.
 pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
     let Ok(origin) = Origin::of(url) else {
         return refuse(RefusalReason::UnsupportedScheme, None);
@@ -45,6 +48,12 @@ pub fn decide(url: &Url, facts: Facts<'_>, now: Timestamp) -> Verdict {
     }
     let availability = facts.pace.availability(facts.policy, now);
     match facts.robots.standing(facts.policy, availability, now) {
+        Standing::Stop { .. } | Standing::Probe | Standing::NoRules(_) | Standing::Rules(..)
+            if is_robots_txt(url) =>
+        {
+            let reason = GroundsReason::RobotsFile;
+            facts.pace_first(now, || Verdict::Fetch(Grounds::new(bare(url), reason, None, now)))
+        }
         Standing::Stop { until } => Verdict::Wait { until, cause: WaitCause::RobotsUnreachable },
         Standing::Probe => facts.probe(url, &origin, now),
         Standing::Fetch => facts.pace_first(now, || {
@@ -225,6 +234,26 @@ mod tests {
         check(slow, asked, "https://example.com/a", ("wait", "crawl-delay"));
         let later = Answer::Overloaded { retry_after: Some(Duration::from_secs(60)) };
         check(RULES, Some(later), "https://example.com/a", ("wait", "retry-after"));
+    }
+
+    /// RT-016, AM-18: one line, one case.
+    #[test]
+    fn the_robots_txt_itself_is_always_allowed() {
+        let own = "https://example.com/robots.txt";
+        let asked = Some(Answer::Served);
+        let shut = "user-agent: *\ndisallow: /\n";
+        check(shut, None, own, ("fetch", "robots-file"));
+        check(RULES, None, "https://example.com/robots.txt#x", ("fetch", "robots-file"));
+        check("404", None, own, ("fetch", "robots-file"));
+        check("503", None, own, ("fetch", "robots-file"));
+        check("unknown", None, own, ("robots", "robots-file"));
+        check(shut, asked, own, ("wait", "interval"));
+        check("503", asked, own, ("wait", "interval"));
+        check(shut, None, "https://example.com/robots.txt?x", ("refuse", "robots-disallow"));
+        check("503", None, "https://example.com/robots.txt?x", ("wait", "robots-unreachable"));
+        check(shut, None, "https://example.com/a/robots.txt", ("refuse", "robots-disallow"));
+        check(shut, None, "https://example.com/Robots.txt", ("refuse", "robots-disallow"));
+        check(shut, None, "https://other.example/robots.txt", ("refuse", "out-of-scope"));
     }
 
     /// What is asked of a site whose robots.txt has failed for 31 days. `last_copy` is the last

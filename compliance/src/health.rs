@@ -131,17 +131,17 @@ impl LastAnswers {
     }
 }
 
-/// The fetches of a day, counted by eighths of it: the last seven whole ones and the one that
-/// runs.
+/// The fetches of a day, counted by sevenths of it: the last seven whole ones and the one that
+/// runs, so 24 hours at the least and 27½ at the most (AM-10).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DayTally {
-    /// The eighth that was counted last, from 1970 on.
-    pub eighth: i64,
-    /// The counts, each at its eighth's number modulo 8.
+    /// The seventh that was counted last, from 1970 on.
+    pub seventh: i64,
+    /// The counts, each at its seventh's number modulo 8.
     pub counts: [Tally; 8],
 }
 
-/// Fetches of one eighth of a day; saturating.
+/// Fetches of one seventh of a day; saturating.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
     /// Those that brought a good answer.
@@ -150,12 +150,16 @@ pub struct Tally {
     pub bad: u16,
 }
 
-const EIGHTH_SECS: i64 = 86_400 / 8;
+/// A seventh of a day, rounded up: seven of them are no less than a day.
+const SEVENTH_SECS: i64 = 12_343;
+
+/// A count so many sevenths ahead, about five months, is of no clock that was ever right.
+const WRONG_CLOCK: i64 = 1000;
 
 impl DayTally {
     pub(crate) fn note(&mut self, sign: Sign, now: Timestamp) {
         self.turn_to(now);
-        let place = usize::try_from(self.eighth.rem_euclid(8)).unwrap_or(0);
+        let place = usize::try_from(self.seventh.rem_euclid(8)).unwrap_or(0);
         let Some(tally) = self.counts.get_mut(place) else { return };
         let count = match sign {
             Sign::Good => &mut tally.good,
@@ -172,18 +176,23 @@ impl DayTally {
         (good, good + bad)
     }
 
-    /// Forgets what is older than a day. A clock that was set back forgets nothing.
+    /// Forgets what is older than a day. A clock that was set back forgets nothing, unless it was
+    /// wrong by months.
     fn turn_to(&mut self, now: Timestamp) {
-        let eighth = now.as_secs().div_euclid(EIGHTH_SECS);
-        let passed = eighth.saturating_sub(self.eighth);
+        let seventh = now.as_secs().div_euclid(SEVENTH_SECS);
+        let passed = seventh.saturating_sub(self.seventh);
+        if passed < -WRONG_CLOCK {
+            *self = Self { seventh, ..Self::default() };
+            return;
+        }
         for (at, tally) in (0..).zip(&mut self.counts) {
-            // How long ago an eighth at this place was, seen from the new one.
-            let age = (eighth - at).rem_euclid(8);
+            // How long ago a seventh at this place was, seen from the new one.
+            let age = (seventh - at).rem_euclid(8);
             if age < passed {
                 *tally = Tally::default();
             }
         }
-        self.eighth = self.eighth.max(eighth);
+        self.seventh = self.seventh.max(seventh);
     }
 }
 
@@ -348,20 +357,32 @@ mod tests {
         }
     }
 
+    /// AM-10: what is less than 24 hours old counts, whenever in its seventh it came.
     #[test]
-    fn a_day_is_forgotten_by_eighths() {
+    fn a_day_counts_in_full() {
+        for secs in (0..90_000).step_by(997) {
+            let mut day = DayTally::default();
+            day.note(Sign::Bad, at(secs));
+            assert_eq!(day.counts(at(secs + 86_400)), (0, 1), "{secs}");
+            assert_eq!(day.counts(at(secs + 28 * HOUR)), (0, 0), "{secs}");
+        }
+    }
+
+    #[test]
+    fn a_day_is_forgotten_by_sevenths() {
+        let after = |sevenths: u64| at(sevenths * 12_343);
         let mut day = DayTally::default();
-        for eighth in 0..20 {
-            day.note(Sign::Good, at(eighth * 3 * HOUR));
-            let expect = u32::try_from(eighth + 1).unwrap().min(8);
-            assert_eq!(day.counts(at(eighth * 3 * HOUR)), (expect, expect), "{eighth}");
+        for seventh in 0..20 {
+            day.note(Sign::Good, after(seventh));
+            let expect = u32::try_from(seventh + 1).unwrap().min(8);
+            assert_eq!(day.counts(after(seventh)), (expect, expect), "{seventh}");
         }
         assert_eq!(day.counts(T0), (8, 8), "a clock that was set back");
-        assert_eq!(day.counts(at(20 * 3 * HOUR)), (7, 7));
-        assert_eq!(day.counts(at(27 * 3 * HOUR)), (0, 0));
+        assert_eq!(day.counts(after(20)), (7, 7));
+        assert_eq!(day.counts(after(27)), (0, 0));
         assert_eq!(day.counts(Timestamp::from_millis(i64::MAX)), (0, 0));
         day.note(Sign::Bad, Timestamp::from_millis(i64::MIN));
-        assert_eq!(day.counts(Timestamp::from_millis(i64::MIN)).1, 9);
+        assert_eq!(day.counts(Timestamp::from_millis(i64::MIN)), (0, 1), "wrong by ages");
     }
 
     proptest::proptest! {
@@ -369,7 +390,7 @@ mod tests {
         #[test]
         fn any_health(
             numbers: (u128, u8, Option<u16>, Option<u64>),
-            eighth: i64,
+            seventh: i64,
             tally: (u16, u16),
             probe: Option<i64>,
             now: i64,
@@ -379,7 +400,7 @@ mod tests {
                 answers: LastAnswers { bad, count },
                 rate_permille,
                 first_byte: first_byte.map(Duration::from_millis),
-                day: DayTally { eighth, counts: [Tally { good: tally.0, bad: tally.1 }; 8] },
+                day: DayTally { seventh, counts: [Tally { good: tally.0, bad: tally.1 }; 8] },
                 probe: probe.map(|at| Probe { at: Timestamp::from_millis(at), sign: Sign::Good }),
             };
             let (policy, now) = (Policy::default(), Timestamp::from_millis(now));

@@ -248,6 +248,7 @@ mod origin;
 mod pace;
 mod policy;
 mod publication;
+mod quoted;
 mod revisit;
 pub mod robots;
 mod scope;
@@ -266,8 +267,8 @@ pub use dates::{
 };
 pub use decide::{Facts, decide};
 pub use directives::{
-    Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, Rule, Source,
-    VOCABULARY, Word,
+    Collector, Directive, Directives, Form, HistoricRule, ImagePreview, Limit, MOST_REMARKS,
+    Remark, RemarkKind, Rule, Source, VOCABULARY, Word,
 };
 pub use health::{Availability, DayTally, Health, LastAnswers, Probe, Sign, Tally};
 pub use identity::{Contact, Identity, IdentityError, ProductToken};

@@ -90,7 +90,7 @@ impl SitePace {
         match sign {
             Sign::Good => {
                 self.failures = 0;
-                self.hold = None;
+                self.hold = self.asked_hold(policy, now);
                 self.last_served = Some(now);
                 ended.first_byte.into_iter().for_each(|time| self.health.answered_after(time));
             }
@@ -102,12 +102,23 @@ impl SitePace {
         self.failures = self.failures.saturating_add(1);
         let backoff = backoff(self.failures, policy);
         let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
-        // Retry-After is a minimum: a site that names a short time over and over is in trouble still.
-        self.hold = Some(if asked > backoff {
-            Hold { until: now.after(asked), cause: WaitCause::RetryAfter }
-        } else {
-            Hold { until: now.after(backoff), cause: WaitCause::Backoff }
-        });
+        let asked = (!asked.is_zero())
+            .then(|| Hold { until: now.after(asked), cause: WaitCause::RetryAfter });
+        let asked = later(asked, self.asked_hold(policy, now));
+        // Retry-After is a minimum: a site that names a short time over and over is in trouble
+        // still. The longer wait then has its cause, so that no good answer ends it too early.
+        let cause = asked.map_or(WaitCause::Backoff, |hold| hold.cause);
+        let backoff = Hold { until: now.after(backoff), cause };
+        self.hold = later(asked, Some(backoff));
+    }
+
+    /// The wait that the site asked for, if it is not over: it binds the whole host, so neither a
+    /// good answer to another request nor a shorter wait ends it (AM-65, AM-11). Never longer
+    /// than the cap from now, even under a clock that was set back.
+    fn asked_hold(&self, policy: &Policy, now: Timestamp) -> Option<Hold> {
+        let hold = self.hold.filter(|hold| hold.cause == WaitCause::RetryAfter)?;
+        let until = hold.until.min(now.after(policy.retry_after_cap));
+        (until > now).then_some(Hold { until, ..hold })
     }
 
     /// AM-10 counts fetches other than the probe. Those of a robots.txt are what fails already.
@@ -144,7 +155,7 @@ impl SitePace {
     pub fn ready_at(&self, policy: &Policy) -> Option<Hold> {
         let (gap, cause) = self.gap(policy);
         let interval = self.last_request.map(|last| Hold { until: last.after(gap), cause });
-        [interval, self.hold].into_iter().flatten().max_by_key(|hold| hold.until)
+        later(interval, self.hold)
     }
 
     /// The longest interval that a law asks for; of equal ones, that of the first.
@@ -191,6 +202,11 @@ pub fn retry_at(
         Answer::Overloaded { retry_after: None } | Answer::Unanswered => own,
     };
     Some(now.after(pause))
+}
+
+/// The hold that ends later.
+fn later(one: Option<Hold>, two: Option<Hold>) -> Option<Hold> {
+    [one, two].into_iter().flatten().max_by_key(|hold| hold.until)
 }
 
 /// The interval, doubled with each failure after the first, up to the cap (HT-004, HT-005).
@@ -279,6 +295,43 @@ mod tests {
             wait(&pace, &policy).0
         });
         assert_eq!(waits, [5, 5, 8, 16]);
+    }
+
+    /// AM-65, AM-11: one line, one case: answers with their second and Retry-After (0 for a plain
+    /// 503, none for a good answer), and when the hold of the site's own choice ends.
+    #[test]
+    fn a_retry_after_holds_until_it_is_over() {
+        let cases: &[(&[(u64, Option<u64>)], Option<u64>)] = &[
+            (&[(0, Some(600)), (1, None)], Some(600)),
+            (&[(0, Some(600)), (1, Some(10))], Some(600)),
+            (&[(0, Some(600)), (1, Some(0))], Some(600)),
+            (&[(0, Some(600)), (1, Some(900))], Some(901)),
+            (&[(0, Some(600)), (1, Some(0)), (2, None)], Some(600)),
+            (&[(0, Some(10_000_000)), (1, None)], Some(86_400)),
+            (&[(0, Some(600)), (600, None)], None),
+            (&[(0, Some(0)), (0, Some(0)), (0, Some(0)), (1, None)], None),
+            (&[(0, Some(0)), (0, Some(0)), (0, Some(3)), (1, None)], Some(8)),
+        ];
+        let policy = Policy::default();
+        for (answers, expect) in cases {
+            let mut pace = trusted();
+            for (secs, retry_after) in *answers {
+                let answer = match *retry_after {
+                    None => Answer::Served,
+                    Some(0) => Answer::Overloaded { retry_after: None },
+                    Some(wait) => {
+                        Answer::Overloaded { retry_after: Some(Duration::from_secs(wait)) }
+                    }
+                };
+                let at = T0.after(Duration::from_secs(*secs));
+                pace.request_ended(ended(answer, at), &policy);
+            }
+            let expect = expect.map(|secs| Hold {
+                until: T0.after(Duration::from_secs(secs)),
+                cause: WaitCause::RetryAfter,
+            });
+            assert_eq!(pace.hold, expect, "{answers:?}");
+        }
     }
 
     /// AM-36: the longest of a site's origins, until the file that asked for it asks for less.

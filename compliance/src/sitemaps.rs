@@ -133,6 +133,10 @@ reasons! {
 /// `submission` is how the sitemap, or the index at the top, became known; `entrys_robots` is what
 /// the robots.txt of the entry's own origin says of it. URLs are taken in their normal form.
 ///
+/// The sitemaps of an index are entries of it and judged as such. One that robots.txt or the
+/// operator submitted may so list any of that origin, in a higher directory too: SM-004 binds an
+/// index to its directory "unless cross-submitted", and this is the origin's own word for all of it.
+///
 /// # Errors
 /// Why it does not count.
 pub fn may_list(

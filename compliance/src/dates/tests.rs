@@ -40,6 +40,11 @@ Thu, 01 Jan 1970 00:00:00 GMT     | 0
 1 Mar 2027 12:00:00 Z             | 1803902400
 1 Mar 2027 12:00:00 A             | 1803902400
 1 Mar 2027 12:00:00 CEST          | 1803902400
+1 Mar 2027 12:00:00 Pacific       | 1803902400
+1 Mar 2027 12:00:00 Central Standard Time | 1803902400
+1 Mar 2027 12:00Mountain          | 1803902400
+Mon Mar 1 12:00:00 Eastern 2027   | 1803902400
+5 Jan 2027 EST                    | 1799125200
 1 Mar 2027 12:00:00               | 1803902400
 1 Mar 2027                        | 1803859200
 1 March 2027                      | 1803859200
@@ -121,6 +126,15 @@ Monday
 Jan 5
 5 January
 2027-13-01
+2027-012
+2027-012T10:00
+2027-12-001
+2027/001/02
+001/02/2027
+001.02.2027
+01-012-27
+1 Mar 2027 12:00:00 EST Pacific
+1 Mar 2027 Pacific
 2027-02-29
 2027-00-10
 30 Feb 2027
@@ -263,6 +277,8 @@ fn what_a_date_leaves_open() {
         ("1 Mar 2027 12:00:00", ZoneSource::Missing, 1_803_902_400),
         ("1 Mar 2027 12:00:00 A", ZoneSource::Unknown, 1_803_902_400),
         ("1 Mar 2027 12:00:00 CEST", ZoneSource::Unknown, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 Pacific", ZoneSource::Unknown, 1_803_902_400),
+        ("1 Mar 2027 12:00:00 Pacific Time", ZoneSource::Unknown, 1_803_902_400),
         ("1 Mar 2027 00:00:00", ZoneSource::Missing, 1_803_859_200),
         ("1 Mar 2027", ZoneSource::Missing, 1_803_945_600),
         ("2027-03-01", ZoneSource::Missing, 1_803_945_600),

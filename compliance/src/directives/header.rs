@@ -4,7 +4,8 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 use super::list::{is_known_rule, read_element, split_element, takes_value};
-use super::vocabulary::{Rule, Word};
+use super::remarks::Found;
+use super::vocabulary::Word;
 use crate::{DateReader, Identity, KnownCrawler, ProductToken};
 
 /// Whom the rules of a line are for, until another name follows (XR-005).
@@ -15,14 +16,14 @@ enum Scope<'i> {
     Others,
 }
 
-/// Gives `keep` every rule of the line that binds `identity`, with the token that it is for.
+/// Gives `keep` every rule and remark of the line that binds `identity`, with the token that it is for.
 ///
 /// The scope starts anew with each line (AM-44).
 pub(super) fn read_line<'i>(
     value: &[u8],
     identity: &'i Identity,
     dates: DateReader,
-    mut keep: impl FnMut(Rule, Option<&'i ProductToken>),
+    mut keep: impl FnMut(Found<'_>, Option<&'i ProductToken>),
 ) {
     let line = text_of(value);
     let mut scope = Scope::AllCrawlers;
@@ -31,9 +32,9 @@ pub(super) fn read_line<'i>(
         if let Some((named, body)) = split_agent(text, identity) {
             (scope, text) = (named, body);
         }
-        rest = read_element(text, dates, &mut |rule| match scope {
-            Scope::AllCrawlers => keep(rule, None),
-            Scope::Us(token) => keep(rule, Some(token)),
+        rest = read_element(text, dates, &mut |found| match scope {
+            Scope::AllCrawlers => keep(found, None),
+            Scope::Us(token) => keep(found, Some(token)),
             Scope::Others => {}
         });
     }
@@ -51,7 +52,8 @@ pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
 /// after its colon (AM-43).
 ///
 /// A word of the vocabulary is no crawler, so `noindex: nofollow, nosnippet` cannot send the
-/// last rule to one of that name.
+/// last rule to one of that name. By the letter of AM-43 only words with a value are exempt; this
+/// is stricter, because a slip must not lift a rule and no crawler has such a name.
 fn split_agent<'t, 'i>(text: &'t str, identity: &'i Identity) -> Option<(Scope<'i>, &'t str)> {
     let (element, _) = split_element(text);
     let (before, rule) = element.split_once(':')?;

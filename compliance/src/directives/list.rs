@@ -1,31 +1,43 @@
 //! The comma list that meta content and `X-Robots-Tag` lines have in common.
 
+use super::remarks::{Found, RemarkKind};
 use super::vocabulary::{Form, Rule, Word};
-use crate::DateReader;
+use crate::{DateReader, ZoneSource};
 
 /// Commas that a date may hold, as in `Thu, Jan 1, 2027` (AM-52).
 const DATE_COMMAS: usize = 2;
 
 /// Reads the first element of `text` and gives its rules to `keep`; returns the text after it.
 ///
-/// Elements that say nothing known are passed over.
+/// Elements that say nothing known are passed over with a remark.
 pub(super) fn read_element<'t>(
     text: &'t str,
     dates: DateReader,
-    keep: &mut impl FnMut(Rule),
+    keep: &mut impl FnMut(Found<'t>),
 ) -> Option<&'t str> {
     let (element, rest) = split_element(text);
     let Some((name, value)) = element.split_once(':') else {
-        let rules = flags(element).into_iter().flatten();
-        rules.flatten().copied().for_each(keep);
+        match flags(element) {
+            Some(rules) => rules.flatten().copied().map(Found::Rule).for_each(keep),
+            None if element.trim().is_empty() => {}
+            None if takes_value(element) => {
+                keep(Found::Remark(RemarkKind::UnreadableValue, element));
+            }
+            None => keep(Found::Remark(RemarkKind::UnknownWord, element)),
+        }
         return rest;
     };
-    let (rule, rest) = match Word::named(name).map(|word| word.form) {
-        Some(form @ Form::Date(_)) => read_date(form, text.get(name.len() + 1..)?, dates),
-        Some(form) => (form.rule(value, dates), rest),
-        None => (None, rest),
+    let Some(form) = Word::named(name).map(|word| word.form) else {
+        keep(Found::Remark(RemarkKind::UnknownWord, element));
+        return rest;
     };
-    rule.into_iter().for_each(keep);
+    if let Form::Date(_) = form {
+        return read_date(form, text, name.len() + 1, dates, keep);
+    }
+    keep(match form.rule(value, dates) {
+        Some(rule) => Found::Rule(rule),
+        None => Found::Remark(RemarkKind::UnreadableValue, element),
+    });
     rest
 }
 
@@ -66,21 +78,34 @@ fn flags(element: &str) -> Option<impl Iterator<Item = &'static [Rule]>> {
     known.then(|| words().filter_map(flag))
 }
 
-/// Reads a date from the start of `tail`, with as few commas as it needs; gives the text after
-/// it. If no date can be read, that is the text after the first comma.
-fn read_date(form: Form, tail: &str, dates: DateReader) -> (Option<Rule>, Option<&str>) {
-    let (first, after_first) = split_element(tail);
+/// Reads a date from `text` behind the name and colon that take `start` octets, with as few commas
+/// as it needs; gives the text after it. If no date can be read, that is the text after the first
+/// comma.
+fn read_date<'t>(
+    form: Form,
+    text: &'t str,
+    start: usize,
+    dates: DateReader,
+    keep: &mut impl FnMut(Found<'t>),
+) -> Option<&'t str> {
+    let (first, after_first) = split_element(text);
     let mut end = first.len();
     for _ in 0..=DATE_COMMAS {
-        let rest = tail.get(end + 1..);
-        let rule = tail.get(..end).and_then(|date| form.rule(date, dates));
-        if rule.is_some() {
-            return (rule, rest);
+        let rest = text.get(end + 1..);
+        let read = text.get(start..end).and_then(|date| form.read(date, dates));
+        if let Some((rule, zone)) = read {
+            keep(Found::Rule(rule));
+            if zone == Some(ZoneSource::Unknown) {
+                let element = text.get(..end).unwrap_or_default();
+                keep(Found::Remark(RemarkKind::UnknownZone, element));
+            }
+            return rest;
         }
         match rest {
             Some(rest) => end += 1 + split_element(rest).0.len(),
             None => break,
         }
     }
-    (None, after_first)
+    keep(Found::Remark(RemarkKind::UnreadableValue, first));
+    after_first
 }

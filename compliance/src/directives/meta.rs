@@ -1,7 +1,7 @@
 //! One meta tag: whether its name binds us, and the rules of its content.
 
 use super::list::read_element;
-use super::vocabulary::Rule;
+use super::remarks::Found;
 use crate::{DateReader, Identity, ProductToken};
 
 /// Whom a meta tag with a binding name is for.
@@ -22,8 +22,8 @@ pub(super) fn addressee<'i>(name: &str, identity: &'i Identity) -> Option<Addres
     own.map(Addressee::Us)
 }
 
-/// Gives `keep` every rule of the content.
-pub(super) fn read_content(content: &str, dates: DateReader, mut keep: impl FnMut(Rule)) {
+/// Gives `keep` every rule and remark of the content.
+pub(super) fn read_content(content: &str, dates: DateReader, mut keep: impl FnMut(Found<'_>)) {
     let mut rest = Some(content);
     while let Some(text) = rest {
         rest = read_element(text, dates, &mut keep);

@@ -4,6 +4,7 @@
 mod header;
 mod list;
 mod meta;
+mod remarks;
 mod robots_tag;
 mod vocabulary;
 
@@ -17,9 +18,11 @@ use core::fmt;
 use core::str::FromStr;
 
 use meta::Addressee;
+use remarks::Taken;
 
 use crate::{DateReader, Identity, Timestamp, UntimedDate};
 
+pub use remarks::{MOST_REMARKS, Remark, RemarkKind};
 pub use vocabulary::{Form, HistoricRule, ImagePreview, Limit, Rule, VOCABULARY, Word};
 
 /// A rule with the place that it came from.
@@ -137,7 +140,7 @@ impl Directives {
             header_lines: 0,
             robots_tag: RobotsTag::PassOver,
             meta_tags: 0,
-            directives: Self::default(),
+            taken: Taken::default(),
         }
     }
 
@@ -268,7 +271,7 @@ pub struct Collector<'i> {
     header_lines: u16,
     robots_tag: RobotsTag,
     meta_tags: u16,
-    directives: Directives,
+    taken: Taken,
 }
 
 /// What becomes of `Robots-Tag` lines.
@@ -286,6 +289,13 @@ impl Collector<'_> {
         self
     }
 
+    /// Also keeps what was not understood, see [`Collector::remarks`].
+    #[must_use]
+    pub fn with_remarks(mut self) -> Self {
+        self.taken.remarks = Some(Vec::new());
+        self
+    }
+
     /// Takes a date without a time of day so (AM-51).
     #[must_use]
     pub fn with_untimed_dates(mut self, untimed: UntimedDate) -> Self {
@@ -299,12 +309,8 @@ impl Collector<'_> {
         let RobotsTag::Read { lines } = &mut self.robots_tag else { return };
         *lines = lines.saturating_add(1);
         let line = *lines;
-        robots_tag::read_line(value, self.identity, self.dates, |rule, token| {
-            self.directives.add(Directive {
-                rule,
-                source: Source::RobotsTag { line },
-                agent: token.map(|token| token.as_str().to_owned()),
-            });
+        robots_tag::read_line(value, self.identity, self.dates, |found, token| {
+            self.taken.take(found, token, || Source::RobotsTag { line });
         });
     }
 
@@ -312,12 +318,8 @@ impl Collector<'_> {
     pub fn header_line(&mut self, value: &[u8]) {
         self.header_lines = self.header_lines.saturating_add(1);
         let line = self.header_lines;
-        header::read_line(value, self.identity, self.dates, |rule, token| {
-            self.directives.add(Directive {
-                rule,
-                source: Source::Header { line },
-                agent: token.map(|token| token.as_str().to_owned()),
-            });
+        header::read_line(value, self.identity, self.dates, |found, token| {
+            self.taken.take(found, token, || Source::Header { line });
         });
     }
 
@@ -328,20 +330,28 @@ impl Collector<'_> {
         let Some(addressee) = meta::addressee(name, self.identity) else {
             return;
         };
-        let agent = match addressee {
+        let token = match addressee {
             Addressee::AllCrawlers => None,
-            Addressee::Us(token) => Some(token.as_str().to_owned()),
+            Addressee::Us(token) => Some(token),
         };
         self.meta_tags = self.meta_tags.saturating_add(1);
-        let name = agent.as_deref().unwrap_or("robots").to_ascii_lowercase();
-        let source = Source::Meta { ordinal: self.meta_tags, name };
-        meta::read_content(content, self.dates, |rule| {
-            self.directives.add(Directive { rule, source: source.clone(), agent: agent.clone() });
+        let ordinal = self.meta_tags;
+        let name = token.map_or("robots", |token| token.as_str());
+        meta::read_content(content, self.dates, |found| {
+            let source = || Source::Meta { ordinal, name: name.to_ascii_lowercase() };
+            self.taken.take(found, token, source);
         });
+    }
+
+    /// What of the lines and tags so far was not understood, in their order: at most
+    /// [`MOST_REMARKS`], and none without [`Collector::with_remarks`]. What is addressed to other
+    /// crawlers is not looked at.
+    pub fn remarks(&self) -> &[Remark] {
+        self.taken.remarks.as_deref().unwrap_or_default()
     }
 
     /// The rules that bind.
     pub fn finish(self) -> Directives {
-        self.directives
+        self.taken.directives
     }
 }

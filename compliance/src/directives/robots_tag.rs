@@ -2,10 +2,12 @@
 //! crawlers, each with its rules as parameters, `*;nosnippet, examplebot;noindex` (XR-007).
 
 use super::header::text_of;
-use super::vocabulary::{Form, Rule, Word};
-use crate::{DateReader, Identity, ProductToken, Timestamp};
+use super::remarks::{Found, RemarkKind};
+use super::vocabulary::{Form, Word};
+use crate::quoted::split;
+use crate::{DateReader, Identity, ProductToken, Timestamp, ZoneSource};
 
-/// Gives `keep` every rule of the line that binds `identity`, with the token that it is for.
+/// Gives `keep` every rule and remark of the line that binds `identity`, with the token that it is for.
 ///
 /// Members that cannot be read are passed over, as are parameters: the others still bind. The
 /// whole line is read; the draft asks for 8 KiB at least.
@@ -13,7 +15,7 @@ pub(super) fn read_line<'i>(
     value: &[u8],
     identity: &'i Identity,
     dates: DateReader,
-    mut keep: impl FnMut(Rule, Option<&'i ProductToken>),
+    mut keep: impl FnMut(Found<'_>, Option<&'i ProductToken>),
 ) {
     let line = text_of(value);
     for member in split(&line, ',') {
@@ -23,27 +25,37 @@ pub(super) fn read_line<'i>(
         if name != "*" && own.is_none() {
             continue;
         }
-        parts.flat_map(|parameter| rules(parameter, dates)).for_each(|rule| keep(rule, own));
+        parts.for_each(|parameter| read_parameter(parameter, dates, |found| keep(found, own)));
     }
 }
 
-/// The rules of one parameter: `noindex`, `noindex=?1`, `max-snippet=20`,
+/// Gives `keep` the rules of one parameter: `noindex`, `noindex=?1`, `max-snippet=20`,
 /// `unavailable_after="2027-01-01"` or `unavailable_after=@1798761600`.
-fn rules(parameter: &str, dates: DateReader) -> impl Iterator<Item = Rule> {
+fn read_parameter<'t>(parameter: &'t str, dates: DateReader, mut keep: impl FnMut(Found<'t>)) {
     let (name, value) = match parameter.split_once('=') {
         Some((name, value)) => (name, Some(value.trim())),
         None => (parameter, None),
     };
-    let (flags, valued) = match (Word::named(name).map(|word| word.form), value) {
-        (Some(Form::Flag(_)), Some("?0")) => (&[][..], None),
-        (Some(Form::Flag(rules)), _) => (rules, None),
-        (Some(Form::Date(make)), Some(value)) if value.starts_with('@') => {
-            (&[][..], instant(value).map(make))
+    let rule = match (Word::named(name).map(|word| word.form), value) {
+        (Some(Form::Flag(_)), Some("?0")) => return,
+        (Some(Form::Flag(rules)), _) => {
+            return rules.iter().copied().map(Found::Rule).for_each(keep);
         }
-        (Some(form), Some(value)) => (&[][..], form.rule(unquoted(value), dates)),
-        (Some(_), None) | (None, _) => (&[][..], None),
+        (Some(Form::Date(make)), Some(value)) if value.starts_with('@') => {
+            instant(value).map(|instant| (make(instant), None))
+        }
+        (Some(form), Some(value)) => form.read(unquoted(value), dates),
+        (Some(_), None) => None,
+        (None, _) if parameter.trim().is_empty() => return,
+        (None, _) => return keep(Found::Remark(RemarkKind::UnknownWord, parameter)),
     };
-    flags.iter().copied().chain(valued)
+    let Some((rule, zone)) = rule else {
+        return keep(Found::Remark(RemarkKind::UnreadableValue, parameter));
+    };
+    keep(Found::Rule(rule));
+    if zone == Some(ZoneSource::Unknown) {
+        keep(Found::Remark(RemarkKind::UnknownZone, parameter));
+    }
 }
 
 /// A date of a structured field: seconds since 1970 (RFC 9651 section 3.3.7).
@@ -54,21 +66,6 @@ fn instant(value: &str) -> Option<Timestamp> {
 
 fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
-}
-
-/// The pieces of `text` between marks outside of quotes.
-fn split(text: &str, mark: char) -> impl Iterator<Item = &str> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.split(move |c| {
-        let is_end = c == mark && !quoted;
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ => {}
-        }
-        is_end
-    })
 }
 
 #[cfg(test)]

@@ -131,6 +131,8 @@ AM-47 | examplebot | M robots max-image-preview:standard, max-image-preview:none
 AM-47 | examplebot | M robots max-image-preview:huge, max-image-preview:large | max-image-preview:large
 AM-48 | examplebot | M robots unavailable_after: 2028-01-01, unavailable_after: 2027-06-01, unavailable_after: x | unavailable_after: 2027-06-01T00:00:00Z
 AM-49 | examplebot | H unavailable_after: 2027-09-10 06:15:00 +9 | unavailable_after: 2027-09-09T21:15:00Z
+AM-49 | examplebot | M robots unavailable_after: 1 Jan 2026 10:00:00 Pacific, noindex | unavailable_after: 2026-01-01T10:00:00Z; noindex
+AM-48 | examplebot | M robots unavailable_after: 2027-012, unavailable_after: 2027-06-01 | unavailable_after: 2027-06-01T00:00:00Z
 AM-50 | examplebot | H unavailable_after: Monday, 01-Mar-27 00:00:00 GMT | unavailable_after: 2027-03-01T00:00:00Z
 AM-51 | examplebot | M robots unavailable_after: 17 Feb 2026 | unavailable_after: 2026-02-17T00:00:00Z
 AM-52 | examplebot | H unavailable_after: Thu, 01 Jan 1970 00:00:00 GMT, noindex | unavailable_after: 1970-01-01T00:00:00Z; noindex
@@ -316,6 +318,64 @@ proptest! {
             before = after;
         }
     }
+}
+
+/// RM-033, AM-46, AM-47, AM-49: one line, one case: what is not understood, or by an assumption.
+const REMARKS: &str = "
+M robots noindx, nofollow | meta robots 1: unknown-word: noindx
+M robots noindex nonsense | meta robots 1: unknown-word: noindex nonsense
+M robots noindx: 1 | meta robots 1: unknown-word: noindx: 1
+M robots max-snippet:abc | meta robots 1: unreadable-value: max-snippet:abc
+M robots max-snippet | meta robots 1: unreadable-value: max-snippet
+M robots noindex: nofollow | meta robots 1: unreadable-value: noindex: nofollow
+M examplebot max-image-preview:huge | meta examplebot 1: unreadable-value: max-image-preview:huge
+M robots noindex, unavailable_after: tomorrow, x | meta robots 1: unreadable-value: unavailable_after: tomorrow; meta robots 1: unknown-word: x
+H unavailable_after: 1 Jan 2026 10:00:00 Pacific | X-Robots-Tag line 1: unknown-zone: unavailable_after: 1 Jan 2026 10:00:00 Pacific
+H unavailable_after: Thu, 1 Jan 2026 10:00:00 CET, noindex | X-Robots-Tag line 1: unknown-zone: unavailable_after: Thu, 1 Jan 2026 10:00:00 CET
+H noindex & H examplebot: noml | X-Robots-Tag line 2: unknown-word: noml
+H otherbot: noindex, noindx | 
+M otherbot noindx | 
+M robots unavailable_after: 1 Jan 2026 10:00:00 EST, noindex, , index | 
+M robots noarchive, max-snippet:-1 | 
+R *;noindx;noindex=?0;nofollow | Robots-Tag line 1: unknown-word: noindx
+R *;max-snippet=x;unavailable_after=\"1 Jan 2026 10:00 CET\" | Robots-Tag line 1: unreadable-value: max-snippet=x; Robots-Tag line 1: unknown-zone: unavailable_after=\"1 Jan 2026 10:00 CET\"
+R otherbot;noindx | 
+";
+
+#[test]
+fn remarks() {
+    let identity = identity("examplebot");
+    for case in REMARKS.lines().filter(|line| !line.is_empty()) {
+        let (items, expect) = case.split_once(" |").unwrap();
+        let mut asked = Directives::for_identity(&identity, NOW).with_robots_tag().with_remarks();
+        let mut plain = Directives::for_identity(&identity, NOW).with_robots_tag();
+        for collector in [&mut asked, &mut plain] {
+            for item in items.split(" & ") {
+                let (kind, text) = item.split_once(' ').unwrap();
+                match (kind, text.split_once(' ').unwrap_or((text, ""))) {
+                    ("H", _) => collector.header_line(text.as_bytes()),
+                    ("R", _) => collector.robots_tag_line(text.as_bytes()),
+                    (_, (name, content)) => collector.meta(name, content),
+                }
+            }
+        }
+        let shown: Vec<String> = asked.remarks().iter().map(|one| one.to_string()).collect();
+        assert_eq!(shown.join("; "), expect.trim(), "{items}");
+        assert!(plain.remarks().is_empty(), "nobody asked");
+        assert_eq!(asked.finish(), plain.finish(), "{items}");
+    }
+}
+
+/// Whatever a page sends, the remarks have a bound.
+#[test]
+fn remarks_are_bounded() {
+    let identity = identity("examplebot");
+    let mut collector = Directives::for_identity(&identity, NOW).with_remarks();
+    collector.meta("robots", &"\u{e9}".repeat(100_000));
+    collector.meta("robots", &"x,".repeat(100_000));
+    let remarks = collector.remarks();
+    assert_eq!(remarks.len(), MOST_REMARKS);
+    assert!(remarks.iter().all(|remark| remark.text.chars().count() <= 100));
 }
 
 /// Each shape is read at a size that a quadratic reader would need minutes for.

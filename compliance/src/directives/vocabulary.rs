@@ -4,7 +4,7 @@
 use core::fmt;
 use core::mem::discriminant;
 
-use crate::{DateReader, Timestamp};
+use crate::{DateReader, Timestamp, ZoneSource};
 
 /// One rule for a page, as it was understood.
 ///
@@ -298,11 +298,16 @@ impl Form {
 
     /// The rule that a value makes; none if the word takes no value or cannot read this one.
     pub(super) fn rule(self, value: &str, dates: DateReader) -> Option<Rule> {
+        self.read(value, dates).map(|(rule, _)| rule)
+    }
+
+    /// The rule that a value makes, and where the zone of its date comes from if it has one.
+    pub(super) fn read(self, value: &str, dates: DateReader) -> Option<(Rule, Option<ZoneSource>)> {
         match self {
             Self::Flag(_) => None,
-            Self::Number(make) => Limit::parse(value).map(make),
-            Self::Setting(make) => ImagePreview::from_name(value).map(make),
-            Self::Date(make) => dates.read(value).map(|date| make(date.instant)),
+            Self::Number(make) => Limit::parse(value).map(|limit| (make(limit), None)),
+            Self::Setting(make) => ImagePreview::from_name(value).map(|size| (make(size), None)),
+            Self::Date(make) => dates.read(value).map(|date| (make(date.instant), Some(date.zone))),
         }
     }
 

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::record::{RobotsOutcome, Trouble};
 use crate::{
-    Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Scheme, StatusEffect, Timestamp,
+    Grounds, GroundsReason, Origin, Policy, RobotsNumbers, Scheme, StatusEffect, Timestamp, quoted,
 };
 
 /// The fetch of one origin's robots.txt: follows redirects, across hosts too, and binds what it
@@ -62,7 +62,7 @@ pub struct RobotsResponse<'a> {
     pub location: Option<&'a str>,
     /// All Cache-Control header lines, joined by commas.
     pub cache_control: &'a str,
-    /// The Age header.
+    /// All Age header lines, joined by commas.
     pub age: Option<&'a str>,
     /// Retry-After, already reduced to a wait.
     pub retry_after: Option<Duration>,
@@ -142,7 +142,9 @@ impl RobotsErrand {
         now: Timestamp,
     ) -> Step {
         let from = self.chain.last();
-        let target = from.zip(response.location).and_then(|(from, to)| from.join(to).ok());
+        // An empty one would lead to where it stands, and so to no file: it is a bad one (AM-4).
+        let location = response.location.filter(|to| !to.trim().is_empty());
+        let target = from.zip(location).and_then(|(from, to)| from.join(to).ok());
         let Some(mut target) = target else {
             return unreachable("a redirect without a usable Location".into());
         };
@@ -229,7 +231,7 @@ fn unreachable(cause: String) -> Step {
 /// and `no-cache` ask for the shortest time; without a word of it a day.
 fn freshness(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Duration {
     let mut max_age = None;
-    for directive in response.cache_control.split(',') {
+    for directive in quoted::split(response.cache_control, ',') {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         let name = name.trim();
         if name.eq_ignore_ascii_case("no-store") || name.eq_ignore_ascii_case("no-cache") {
@@ -245,7 +247,9 @@ fn freshness(response: &RobotsResponse<'_>, numbers: &RobotsNumbers) -> Duration
     let Some(max_age) = max_age else {
         return numbers.fresh;
     };
-    let age = response.age.and_then(|age| seconds(age.trim())).unwrap_or(0);
+    // The oldest of several is taken: the file is then read again sooner.
+    let ages = response.age.unwrap_or_default().split(',');
+    let age = ages.filter_map(|age| seconds(age.trim())).max().unwrap_or(0);
     Duration::from_secs(max_age.saturating_sub(age)).clamp(numbers.fresh_min, numbers.fresh_max)
 }
 
@@ -338,6 +342,10 @@ mod tests {
         assert_eq!(chain(&["/robots.txt#again"]), "no file");
         assert_eq!(chain(&["ftp://example.com/robots.txt"]), "unreachable");
         assert_eq!(chain(&["http://"]), "unreachable");
+        assert_eq!(chain(&[""]), "unreachable");
+        assert_eq!(chain(&[" \t "]), "unreachable");
+        assert_eq!(chain(&["/1", ""]), "unreachable");
+        assert_eq!(chain(&["#"]), "no file");
     }
 
     /// The same request once more, and no third time.
@@ -402,6 +410,12 @@ mod tests {
             ("max-age=-5", None, 86_400),
             ("s-maxage=60", None, 86_400),
             ("max-age=7200, max-age=600", None, 600),
+            ("foo=\"a, max-age=10\"", None, 86_400),
+            ("foo=\"a\\\", no-store\", max-age=600", None, 600),
+            ("private=\"set-cookie, x\", max-age=600", None, 600),
+            ("max-age=3600", Some("600, 1200"), 2400),
+            ("max-age=3600", Some("1200,600"), 2400),
+            ("max-age=3600", Some("x, 600"), 3000),
         ];
         for (cache_control, age, expect) in cases {
             let reply = RobotsResponse { cache_control, age, ..response(200) };

@@ -30,4 +30,5 @@ pub use record::{
     Basis, CopyParts, FailingParts, RobotsOutcome, RobotsParts, RobotsRecord, Standing, Trouble,
 };
 pub use report::{Content, FieldKind, ReportLine, ReportedField, TextEnd, report};
+pub(crate) use target::is_robots_txt;
 pub use text::{Access, GroupUsed, MatchedRule, ParserVerdict, RobotsTxt, RobotsVerdict};

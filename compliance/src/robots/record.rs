@@ -170,7 +170,8 @@ impl RobotsRecord {
         RobotsParts { copy, failing: self.failing.clone() }
     }
 
-    /// The record after an errand that ended at `now`.
+    /// The record after an errand that ended at `now`. A failure while the copy is still fresh
+    /// changes nothing: only a refresh that was due starts the stages (AM-6, AM-7).
     #[must_use]
     pub fn after(self, outcome: RobotsOutcome, policy: &Policy, now: Timestamp) -> Self {
         match outcome {
@@ -179,6 +180,7 @@ impl RobotsRecord {
                 Self::good(Some(File { body, rules }), cause, now, fresh_for)
             }
             RobotsOutcome::NoFile { cause, fresh_for } => Self::good(None, cause, now, fresh_for),
+            RobotsOutcome::Unreachable { .. } if self.is_fresh(now) => self,
             RobotsOutcome::Unreachable { cause, trouble, retry_after } => {
                 let (since, attempts) = match &self.failing {
                     Some(run) => (run.since, run.attempts.saturating_add(1)),
@@ -191,6 +193,12 @@ impl RobotsRecord {
                 Self { copy: self.copy, failing: Some(run) }
             }
         }
+    }
+
+    /// Whether the copy is in force and no fetch is due.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let copy = self.copy.as_ref().filter(|_| self.failing.is_none());
+        copy.is_some_and(|copy| copy.fresh_until > now)
     }
 
     fn good(file: Option<File>, cause: String, now: Timestamp, fresh_for: Duration) -> Self {
@@ -405,6 +413,30 @@ mod tests {
                 );
             }
             assert_eq!(record.next_refresh(), Some(at(DAY)));
+        }
+    }
+
+    /// AM-6, AM-7: the stages are counted from the first failed refresh that was due. One line, one
+    /// case: when requests failed, when it is asked, what is in force.
+    #[test]
+    fn only_a_failed_due_refresh_starts_the_stop() {
+        let cases: &[(&[u64], u64, &str)] = &[
+            (&[100], 200, "rules"),
+            (&[100, 5000], DAY - 1, "rules"),
+            (&[100], DAY, "fetch"),
+            (&[DAY], DAY + 1, "stop"),
+            (&[100, DAY], DAY + 12 * HOUR - 1, "fetch"),
+            (&[DAY - 1, DAY, DAY + 12 * HOUR - 1], DAY + 12 * HOUR - 1, "stop"),
+            (&[DAY - 1, DAY, DAY + 12 * HOUR - 1], DAY + 12 * HOUR, "last good"),
+        ];
+        let policy = Policy::default();
+        for (failed, asked, expect) in cases {
+            let record = RobotsRecord::default().after(file(), &policy, T0);
+            let record = failed
+                .iter()
+                .fold(record, |record, secs| record.after(down("status 500"), &policy, at(*secs)));
+            let standing = record.standing(&policy, Availability::Unknown, at(*asked));
+            assert_eq!(word(standing), *expect, "{failed:?} {asked}");
         }
     }
 

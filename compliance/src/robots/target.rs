@@ -47,7 +47,7 @@ pub(super) fn normalised(url: &Url) -> Cow<'_, [u8]> {
 }
 
 /// Whether it is a robots.txt, which no rule forbids (RT-016, AM-18).
-pub(super) fn is_robots_txt(url: &Url) -> bool {
+pub(crate) fn is_robots_txt(url: &Url) -> bool {
     url.path() == "/robots.txt" && url.query().is_none()
 }
 

@@ -176,7 +176,10 @@ impl Site {
             Verdict::Fetch(grounds) => {
                 assert!(may_ask_site);
                 assert_eq!(grounds.url().fragment(), None);
-                self.may_fetch();
+                // RT-016: its own robots.txt always may be.
+                if grounds.reason() != GroundsReason::RobotsFile {
+                    self.may_fetch();
+                }
             }
         }
     }

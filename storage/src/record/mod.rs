@@ -139,7 +139,7 @@ mod tests {
             answers: LastAnswers { bad: u128::MAX, count: 100 },
             rate_permille: Some(999),
             first_byte: Some(Duration::from_millis(250)),
-            day: DayTally { eighth: 166_000, counts: [Tally { good: 7, bad: u16::MAX }; 8] },
+            day: DayTally { seventh: 145_000, counts: [Tally { good: 7, bad: u16::MAX }; 8] },
             probe: Some(Probe { at: Timestamp::from_millis(9), sign: Sign::Bad }),
         }
     }

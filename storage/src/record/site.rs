@@ -41,7 +41,7 @@ struct HealthRow {
     rate_permille: Option<u16>,
     /// Milliseconds.
     first_byte: Option<u64>,
-    day_eighth: i64,
+    day_seventh: i64,
     /// Good and bad.
     day: [(u16, u16); 8],
     /// When, and whether it was answered well.
@@ -55,7 +55,7 @@ impl HealthRow {
             answers: health.answers.count,
             rate_permille: health.rate_permille,
             first_byte: health.first_byte.and_then(|time| time.as_millis().try_into().ok()),
-            day_eighth: health.day.eighth,
+            day_seventh: health.day.seventh,
             day: health.day.counts.map(|tally| (tally.good, tally.bad)),
             probe: health.probe.map(|probe| (probe.at.as_millis(), probe.sign == Sign::Good)),
         }
@@ -69,7 +69,7 @@ impl HealthRow {
             rate_permille: self.rate_permille,
             first_byte: self.first_byte.map(Duration::from_millis),
             day: DayTally {
-                eighth: self.day_eighth,
+                seventh: self.day_seventh,
                 counts: self.day.map(|(good, bad)| Tally { good, bad }),
             },
             probe: self.probe.map(probe),
