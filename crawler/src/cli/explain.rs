@@ -9,7 +9,7 @@ use comity_compliance::{
     Facts, Grounds, Limit, Origin, Policy, Publication, RefusalReason, Site, SitePace, Timestamp,
     Verdict, decide,
 };
-use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
+use comity_storage::{Fetched, Outcome, PageRecord, Role, SiteState, Store as _, Via};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -279,19 +279,8 @@ impl Page<'_> {
     }
 
     fn page(&self, page: &PageRecord) {
-        let from = page.from.as_ref().map_or(String::new(), |from| format!(" on {from}"));
-        let how = match page.via {
-            Via::Seed => "as a seed",
-            Via::Link => "by a link",
-            Via::Redirect => "by a redirect",
-            Via::Refresh => "by a refresh",
-            Via::Canonical => "as a canonical URL",
-            Via::Sitemap => "in a sitemap",
-        };
-        self.row(
-            "found",
-            format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)),
-        );
+        let (how, at) = (found(page), page.found_at);
+        self.row("found", format_args!("{how}, {at}, {} from a seed", links(page.depth)));
         if let Some(reason) = &page.noted {
             self.row("not queued", format_args!("{reason}; another link may still lead there"));
             self.advice(reason);
@@ -306,7 +295,7 @@ impl Page<'_> {
             }
             Some(_) => self.row("next due", "now"),
             None if page.fetches > 0 => {
-                self.row("next due", "not again: a page is fetched once in a data directory");
+                self.row("next due", "not by itself: `comity crawl --stay` looks at pages again");
             }
             None => self.row("next due", "not by itself"),
         }
@@ -350,6 +339,9 @@ impl Page<'_> {
         if let Some(title) = &fetched.title {
             self.row("title", title);
         }
+        if self.known.page.as_ref().is_some_and(|page| page.role == Role::Sitemap) {
+            return self.row("in results", "no: a sitemap is read for what it lists");
+        }
         self.row("in results", in_results(fetched, self.now));
         if fetched.directives.is_empty() {
             self.row("directives", "none");
@@ -367,6 +359,27 @@ impl Page<'_> {
         self.row("site", format_args!("last asked {last}, {} queued", site.queued));
         let pace = Pace { pace: &site.pace, policy, now: self.now };
         pace.rows().iter().for_each(|(name, text)| self.row(name, text));
+    }
+}
+
+/// How a URL was found, and by what.
+fn found(page: &PageRecord) -> String {
+    let how = match (page.via, page.role) {
+        (Via::Seed, _) => "as a seed",
+        (Via::Link, _) => "by a link",
+        (Via::Redirect, _) => "by a redirect",
+        (Via::Refresh, _) => "by a refresh",
+        (Via::Canonical, _) => "as a canonical URL",
+        (Via::Sitemap, Role::Page) => "in a sitemap",
+        (Via::Sitemap, Role::Sitemap) => "as a sitemap",
+    };
+    match (&page.from, page.via, page.role) {
+        (None, ..) => how.into(),
+        (Some(from), Via::Sitemap, Role::Page) => format!("in the sitemap {from}"),
+        (Some(from), Via::Sitemap, Role::Sitemap) => format!("{how} named by {from}"),
+        (Some(from), Via::Seed | Via::Link | Via::Redirect | Via::Refresh | Via::Canonical, _) => {
+            format!("{how} on {from}")
+        }
     }
 }
 
