@@ -4,6 +4,7 @@
 //! politeness setting must not pass for the default.
 
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,6 +16,9 @@ use crate::urls::UrlsConfig;
 
 /// The text that `comity init` writes: every key with its default, and what it does.
 pub const TEMPLATE: &str = include_str!("comity.toml");
+
+/// The largest file that is read: a device or a pipe may have no end.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// The whole file.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -264,6 +268,12 @@ pub enum ConfigError {
         #[source]
         cause: std::io::Error,
     },
+    /// It is larger than any configuration is.
+    #[error("{} is larger than {} MiB; that is no configuration", path.display(), MOST_BYTES >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is not TOML, or a value is of the wrong kind.
     #[error("{}: {message}", path.display())]
     Value {
@@ -297,8 +307,15 @@ impl Config {
     /// # Errors
     /// [`ConfigError`], which names the file and the place.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|cause| ConfigError::Read { path: path.into(), cause })?;
+        let failed = |cause| ConfigError::Read { path: path.into(), cause };
+        let mut text = Vec::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(failed)?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(ConfigError::TooLarge { path: path.into() });
+        }
+        let no_text = |e| failed(std::io::Error::new(std::io::ErrorKind::InvalidData, e));
+        let text = String::from_utf8(text).map_err(no_text)?;
         Self::parse(&text, path)
     }
 
@@ -507,6 +524,12 @@ mod tests {
             let message = parse(text).unwrap_err();
             assert!(message.contains(expect), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn a_file_without_end() {
+        let error = Config::read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(error, "/dev/zero is larger than 16 MiB; that is no configuration");
     }
 
     #[test]

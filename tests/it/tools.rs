@@ -269,3 +269,102 @@ fn rules() {
     run(dir.path(), &["rules"]).badly(2, &["nothing to judge"]);
     run(dir.path(), &["rules", "--header", "noindex"]).badly(2, &["no colon"]);
 }
+
+/// What is cut, who is judged for, and what a crawl-delay comes to is said.
+#[test]
+fn check_says_what_it_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    let check =
+        |more: &[&str]| run(dir.path(), &[&["robots", "check", "robots.txt"], more].concat());
+    write("robots.txt", "user-agent: googlebot\ndisallow: /a\n\nuser-agent: *\ndisallow: /\n");
+    // One line, one case: agent, path, whether allowed, the words for it.
+    for (agent, path, allowed, words) in [
+        ("Googlebot-Image", "/a", false, "judged for Googlebot-Image, else Googlebot; policy"),
+        ("Googlebot-News", "/b", true, "Googlebot-News, else Googlebot"),
+        ("AdsBot-Google", "/a", true, "only groups that name it bind"),
+        ("Mediapartners-Google", "/b", true, "only groups that name it bind"),
+        ("Googlebot", "/a", false, "judged for Googlebot; policy courteous"),
+        ("other", "/b", false, "judged for other; policy courteous"),
+    ] {
+        let told = check(&[path, "--agent", agent, "--json"]).well().json();
+        assert_eq!(told["answers"][0]["allowed"], allowed, "{agent} {path}: {told}");
+        let told = check(&[path, "--agent", agent]).well().out;
+        assert!(told.contains(words), "{agent} {path}: {told}");
+    }
+    write("robots.txt", "user-agent: me\nuser-agent: spare\ndisallow: /a\ncrawl-delay: 90\n");
+    for (policy, words, effective) in [
+        ("courteous", "90 s, of which 1 min 0 s are kept", json!(60.0)),
+        ("google", "90 s, which policy google ignores", Value::Null),
+        ("rfc9309", "90 s, which policy rfc9309 ignores", Value::Null),
+    ] {
+        let arguments = ["/a", "--agent", "me", "--policy", policy];
+        let told = check(&arguments).well().out;
+        assert!(told.contains(words), "{policy}: {told}");
+        let told = check(&[arguments.as_slice(), &["--json"]].concat()).well().json();
+        let delay = &told["agents"][0]["crawl_delay"];
+        assert_eq!((&delay["asked_s"], &delay["effective_s"]), (&json!(90.0), &effective));
+    }
+    write(
+        "comity.toml",
+        "[identity]\nagent = \"own\"\nfallbacks = [\"spare\"]\n[politeness]\npolicy = \"google\"\n",
+    );
+    let told = check(&["/a"]).well().out;
+    assert!(told.contains("judged for own, else spare; policy google"), "{told}");
+    assert!(told.contains("disallowed"), "{told}");
+    let large = format!("{}user-agent: *\ndisallow: /\n", "# comment\n".repeat(60_000));
+    write("robots.txt", &large);
+    let told = check(&["/a"]).well().out;
+    assert!(told.contains("the first 500 KiB of 600,026 bytes count"), "{told}");
+    let told = check(&["/a", "--json"]).well().json();
+    assert_eq!(told["answers"][0]["allowed"], true);
+    assert_eq!((&told["size"]["bytes"], &told["size"]["cut"]), (&json!(600_026), &json!(true)));
+    let question = json!({ "robots": large, "agents": ["me"], "url": "/a", "policy": "google" });
+    let answers = ask(&["robots", "check", "--json-lines"], &question.to_string());
+    assert_eq!(answers[0]["allowed"], true, "RT-031");
+}
+
+/// One line, one case: tool, question, a part of the error.
+#[test]
+fn misspelt_questions() {
+    let (check, when) = (["robots", "check", "--json-lines"], ["robots", "when", "--json-lines"]);
+    let cases: [(&[&str], &str, &str); 6] = [
+        (&check, r#"{"robots":"","agents":["a"],"url":"/","polcy":"google"}"#, "`polcy`"),
+        (&check, r#"{"robots":"","url":"/"}"#, "`agents`"),
+        (&check, r#"{"robots":"","agents":[],"url":"/"}"#, "agents is empty"),
+        (&when, r#"{"asks":[]}"#, "`asks`"),
+        (&when, r#"{"events":[{"t_s":0,"status":200,"header":[]}]}"#, "`header`"),
+        (&["rules", "--json-lines"], r#"{"header":[]}"#, "`header`"),
+    ];
+    for (tool, question, part) in cases {
+        let answer = &ask(tool, question)[0];
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert!(error.contains(part), "{question}: {answer}");
+    }
+}
+
+/// What has no end is not read to its end, and what cannot be written is no success.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices() {
+    let dir = tempfile::tempdir().unwrap();
+    let zero = "/dev/zero";
+    run(dir.path(), &["robots", "check", zero, "/a"])
+        .well()
+        .out
+        .find("more than 8,388,608")
+        .unwrap();
+    run(dir.path(), &["rules", zero]).badly(1, &["larger than 64 MiB"]);
+    run(dir.path(), &["--config", zero, "status"]).badly(2, &["that is no configuration"]);
+    run(dir.path(), &["robots", "when", "--events", zero]).badly(1, &["larger than 64 MiB"]);
+    for url in [["rules", "https://h.example/"], ["sitemap", "https://h.example/s"]] {
+        run(dir.path(), &url).badly(2, &["curl -s https://h.example/"]);
+    }
+    fs::write(dir.path().join("robots.txt"), "").unwrap();
+    let mut command = comity(dir.path(), &["robots", "check", "--json", "robots.txt", "/a"]);
+    command.stdout(fs::File::create("/dev/full").unwrap()).stderr(Stdio::piped());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("could not write to standard output"), "{said}");
+}

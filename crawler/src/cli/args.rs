@@ -140,7 +140,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,
 
-    /// Stay, and look at pages again when they are due, until Ctrl-C
+    /// Stay, and look at pages again when they are due, until Ctrl-C ([recrawl] settings apply from a page's next visit on)
     #[arg(long)]
     pub(crate) stay: bool,
 

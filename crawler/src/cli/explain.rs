@@ -11,7 +11,7 @@ use comity_compliance::{
     Facts, Grounds, Limit, Origin, Policy, Publication, RefusalReason, Site, SitePace, Timestamp,
     Verdict, decide,
 };
-use comity_storage::{Fetched, Outcome, PageRecord, SiteState, Store as _, Via};
+use comity_storage::{Fetched, Outcome, PageRecord, Role, SiteState, Store as _, Via};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -319,19 +319,8 @@ impl Page<'_> {
     }
 
     fn page(&self, page: &PageRecord) {
-        let from = page.from.as_ref().map_or(String::new(), |from| format!(" on {from}"));
-        let how = match page.via {
-            Via::Seed => "as a seed",
-            Via::Link => "by a link",
-            Via::Redirect => "by a redirect",
-            Via::Refresh => "by a refresh",
-            Via::Canonical => "as a canonical URL",
-            Via::Sitemap => "in a sitemap",
-        };
-        self.row(
-            "found",
-            format_args!("{how}{from}, {}, {} from a seed", page.found_at, links(page.depth)),
-        );
+        let (how, at) = (found(page), page.found_at);
+        self.row("found", format_args!("{how}, {at}, {} from a seed", links(page.depth)));
         if let Some(reason) = &page.noted {
             self.row("not queued", format_args!("{reason}; another link may still lead there"));
             self.advice(reason);
@@ -384,6 +373,9 @@ impl Page<'_> {
         if let Some(title) = &fetched.title {
             self.row("title", title);
         }
+        if self.known.page.as_ref().is_some_and(|page| page.role == Role::Sitemap) {
+            return self.row("in results", "no: a sitemap is read for what it lists");
+        }
         self.row("in results", in_results(fetched, self.now));
         copies::rows(&self.known.url, fetched).iter().for_each(|(name, text)| self.row(name, text));
         if fetched.directives.is_empty() {
@@ -403,6 +395,27 @@ impl Page<'_> {
         let pace = Pace { pace: &site.pace, policy, now: self.now };
         pace.rows().iter().for_each(|(name, text)| self.row(name, text));
         again::trust_row(&site.trust).iter().for_each(|(name, text)| self.row(name, text));
+    }
+}
+
+/// How a URL was found, and by what.
+fn found(page: &PageRecord) -> String {
+    let how = match (page.via, page.role) {
+        (Via::Seed, _) => "as a seed",
+        (Via::Link, _) => "by a link",
+        (Via::Redirect, _) => "by a redirect",
+        (Via::Refresh, _) => "by a refresh",
+        (Via::Canonical, _) => "as a canonical URL",
+        (Via::Sitemap, Role::Page) => "in a sitemap",
+        (Via::Sitemap, Role::Sitemap) => "as a sitemap",
+    };
+    match (&page.from, page.via, page.role) {
+        (None, ..) => how.into(),
+        (Some(from), Via::Sitemap, Role::Page) => format!("in the sitemap {from}"),
+        (Some(from), Via::Sitemap, Role::Sitemap) => format!("{how} named by {from}"),
+        (Some(from), Via::Seed | Via::Link | Via::Redirect | Via::Refresh | Via::Canonical, _) => {
+            format!("{how} on {from}")
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod init;
 mod json_lines;
 mod open;
 mod progress;
+mod reading;
 mod robots;
 mod rules;
 mod search;

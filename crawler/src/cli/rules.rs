@@ -1,8 +1,6 @@
 //! `comity rules`: what the headers and meta tags of a page say, what may be shown of it, and
 //! which of its links may be followed.
 
-use std::io::Read as _;
-
 use anyhow::Context as _;
 use comity_compliance::{
     Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Permission, Publication, Rule,
@@ -15,7 +13,7 @@ use url::Url;
 use super::args::RulesArgs;
 use super::terminal::{Terminal, Tone};
 use super::words::{instant, moment, preset, tokens};
-use super::{Exit, Usage, json_lines};
+use super::{Exit, Usage, json_lines, reading};
 use crate::clock::Clock;
 use crate::page::{Link, LinkKind, Page, PageKind, ScanLimits, scan};
 use crate::settings::{PageRules, RobotsTag, untimed_date};
@@ -61,12 +59,13 @@ fn list(terminal: Terminal, as_json: bool) {
 
 /// A page, as `--json-lines` and the arguments give it.
 #[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
     #[serde(default)]
     headers: Vec<(String, String)>,
     html: Option<Body>,
     url: Option<String>,
-    agent: Option<String>,
+    agent: Option<Agents>,
     policy: Option<String>,
     #[serde(default)]
     robots_tag: bool,
@@ -83,6 +82,14 @@ impl From<String> for Body {
     fn from(text: String) -> Self {
         Self(text.into_bytes())
     }
+}
+
+/// A crawler's own token, and those that it falls back to (AM-42).
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "agent is a product token, or a list of them")]
+enum Agents {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -102,15 +109,14 @@ impl Question {
         };
         let mut html = None;
         if let Some(path) = &args.file {
-            let mut body = Vec::new();
-            if path.as_os_str() == "-" {
-                let read = std::io::stdin().lock().read_to_end(&mut body);
-                read.context("could not read standard input")?;
-            } else {
-                body = std::fs::read(path)
-                    .with_context(|| format!("could not read {}", path.display()))?;
+            let name = path.to_string_lossy();
+            if name.contains("://") && !path.exists() {
+                let how = format!("curl -s {name} | comity rules - --url {name}");
+                return Err(
+                    Usage(format!("a file is judged, and nothing fetched; try {how}")).into()
+                );
             }
-            html = Some(Body(body));
+            html = Some(Body(reading::whole(path, reading::PAGE)?));
         } else if args.headers.is_empty() {
             let example = "comity rules page.html --header 'X-Robots-Tag: noindex'";
             return Err(Usage(format!("nothing to judge; try {example}")).into());
@@ -119,7 +125,7 @@ impl Question {
             headers: args.headers.iter().map(header).collect::<Result<_, Usage>>()?,
             html,
             url: args.url.clone(),
-            agent: args.agent.clone(),
+            agent: Some(Agents::Several(args.agent.clone())),
             policy: None,
             robots_tag: args.robots_tag,
             dates_without_time: args.dates_without_time.clone(),
@@ -130,9 +136,14 @@ impl Question {
     fn judge(self, clock_now: Timestamp) -> anyhow::Result<Judged> {
         // Policies differ in robots.txt only; questions may name one, as those about robots.txt do.
         preset(self.policy.as_deref())?;
-        let agent: Vec<String> = self.agent.into_iter().collect();
-        let token = tokens(&agent)?.swap_remove(0);
-        let identity = Identity::new(token);
+        let agents = match self.agent {
+            None => vec![],
+            Some(Agents::One(name)) => vec![name],
+            Some(Agents::Several(names)) => names,
+        };
+        let mut tokens = tokens(&agents)?.into_iter();
+        let own = tokens.next().context("no agent")?;
+        let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
         let url = self.url.as_deref().unwrap_or(SOME_PAGE);
         let url = Url::parse(url).map_err(|e| Usage(format!("url \"{url}\": {e}")))?;
         let now = match self.now {
@@ -316,6 +327,10 @@ impl Judged {
         }
         if self.page.is_none() {
             return;
+        }
+        if let Some(canonical) = self.page.as_ref().and_then(|page| page.canonical.as_ref()) {
+            title("Canonical");
+            terminal.line(format_args!("  {canonical}"));
         }
         title("Text that a snippet may show");
         if self.snippet_text().is_empty() {

@@ -24,7 +24,8 @@ use crate::urls::normalise;
 pub(super) fn run(args: &SitemapArgs) -> anyhow::Result<Exit> {
     let terminal = Terminal::new();
     let place = Place::of(args)?;
-    let reader = SitemapReader::new(SitemapLimits::default(), Clock::real().now());
+    let now = Clock::real().now();
+    let reader = SitemapReader::new(SitemapLimits::default(), now);
     let mut uncounted = Vec::new();
     let mut shown = 0;
     let report = reader.read(open(&args.file)?, |listed| {
@@ -33,9 +34,9 @@ pub(super) fn run(args: &SitemapArgs) -> anyhow::Result<Exit> {
             count(&mut uncounted, reason);
         }
         if args.json {
-            terminal.line(entry_json(&listed, judged));
+            terminal.line(entry_json(&listed, judged, now));
         } else if args.limit == 0 || shown < args.limit {
-            print_entry(terminal, &listed, judged);
+            print_entry(terminal, &listed, judged, now);
         }
         shown += 1;
         ControlFlow::Continue(())
@@ -50,6 +51,11 @@ pub(super) fn run(args: &SitemapArgs) -> anyhow::Result<Exit> {
 }
 
 fn open(file: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+    let name = file.to_string_lossy();
+    if name.contains("://") && !file.exists() {
+        let how = format!("curl -s {name} | comity sitemap - --url {name}");
+        return Err(Usage(format!("a file is read, and nothing fetched; try {how}")).into());
+    }
     if file.as_os_str() == "-" {
         return Ok(Box::new(io::stdin().lock()));
     }
@@ -90,8 +96,14 @@ fn count(uncounted: &mut Vec<(NotListed, u64)>, reason: NotListed) {
     }
 }
 
-fn print_entry(terminal: Terminal, listed: &Listed, judged: Result<(), NotListed>) {
-    let lastmod = listed.lastmod().map_or(String::new(), |date| format!("  {date}"));
+/// Whether an entry says that it changes only later; such a date tells nothing.
+fn is_ahead(listed: &Listed, now: Timestamp) -> bool {
+    listed.lastmod().is_some_and(|date| date > now)
+}
+
+fn print_entry(terminal: Terminal, listed: &Listed, judged: Result<(), NotListed>, now: Timestamp) {
+    let ahead = if is_ahead(listed, now) { " (in the future)" } else { "" };
+    let lastmod = listed.lastmod().map_or(String::new(), |date| format!("  {date}{ahead}"));
     let more = match listed {
         Listed::Page(page) => extras(page),
         Listed::Sitemap(_) => String::new(),
@@ -146,9 +158,15 @@ fn print_report(
         print_advice(terminal, reason.code(), *count, (reason.advice(), reason.clause()));
     }
     let kind = report.kind.map_or("no sitemap", SitemapKind::name);
+    let not_listed: u64 = uncounted.iter().map(|(_, count)| count).sum();
+    let counting = match (args.url.is_some(), report.listed.saturating_sub(not_listed)) {
+        (false, _) => String::new(),
+        (true, 1) => ", 1 of them counts".into(),
+        (true, counting) => format!(", {} of them count", grouped(counting)),
+    };
     let packed = if report.gzip_layers > 0 { ", gzip" } else { "" };
     terminal.line(format_args!(
-        "{}: {} of {} usable, {}{packed}, {}",
+        "{}: {} of {} usable{counting}, {}{packed}, {}",
         terminal.paint(Tone::Title, kind),
         grouped(report.listed),
         plural(report.entries, "entry", "entries"),
@@ -171,11 +189,12 @@ fn print_advice(terminal: Terminal, code: &str, count: u64, (advice, clause): (&
     terminal.line(format_args!("      {advice} ({clause})"));
 }
 
-fn entry_json(listed: &Listed, judged: Result<(), NotListed>) -> Value {
+fn entry_json(listed: &Listed, judged: Result<(), NotListed>, now: Timestamp) -> Value {
     let date = |date: Option<Timestamp>| date.map(|date| date.to_string());
     let mut told = json!({
         "url": listed.url().as_str(), "line": listed.at().line, "byte": listed.at().byte,
-        "lastmod": date(listed.lastmod()), "not_listed": judged.err().map(NotListed::code),
+        "lastmod": date(listed.lastmod()), "lastmod_in_the_future": is_ahead(listed, now),
+        "not_listed": judged.err().map(NotListed::code),
     });
     let Listed::Page(page) = listed else {
         told["what"] = "sitemap".into();
@@ -221,6 +240,7 @@ fn print_json(terminal: Terminal, report: &SitemapReport, uncounted: &[(NotListe
     terminal.line(json!({
         "kind": report.kind.map(SitemapKind::name), "listed": report.listed,
         "entries": report.entries, "bytes": report.bytes, "gzip_layers": report.gzip_layers,
+        "count": report.listed.saturating_sub(uncounted.iter().map(|(_, count)| count).sum()),
         "charset": report.charset, "ended_by": report.ended_by.map(SitemapFault::code),
         "faults": faults.collect::<serde_json::Map<_, _>>(),
         "not_listed": not_listed.collect::<serde_json::Map<_, _>>(),

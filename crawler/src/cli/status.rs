@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::args::StatusArgs;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
-use super::{Exit, data_dir, open};
+use super::{Exit, data_dir, open, reading};
 use crate::clock::Clock;
 use crate::crawl::{Counts, Progress};
 use crate::settings::StoreSettings;
@@ -102,7 +102,7 @@ fn seeds(seeds: &[url::Url]) -> String {
 
 fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     let path = status_file(data);
-    let text = std::fs::read(&path).with_context(|| {
+    let text = reading::whole(&path, reading::STATUS).with_context(|| {
         format!("{} is in use, and what it does could not be read", data.display())
     })?;
     let published: Published =

@@ -28,13 +28,16 @@ impl Terminal {
         Self { colours: wanted && io::stdout().is_terminal() }
     }
 
-    /// Prints a line. A reader that has gone away, such as `head`, ends the program quietly.
+    /// Prints a line. A reader that has gone away, such as `head`, ends the program quietly; an
+    /// answer that cannot be written, as on a full disk, ends it with an error.
     pub(super) fn line(self, text: impl Display) {
-        if let Err(error) = writeln!(io::stdout().lock(), "{text}")
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
+        let mut output = io::stdout().lock();
+        let Err(error) = writeln!(output, "{text}").and_then(|()| output.flush()) else { return };
+        if error.kind() == io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
+        super::progress::say(&format!("comity: could not write to standard output: {error}"));
+        std::process::exit(1);
     }
 
     /// Prints a value as indented JSON.

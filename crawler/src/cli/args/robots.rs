@@ -57,7 +57,8 @@ pub(crate) struct AskArgs {
     A question, and its answer:\n  \
     {\"robots\":\"user-agent: *\\ndisallow: /a\",\"agents\":[\"me\"],\"url\":\"/a\",\"policy\":\"google\"}\n  \
     {\"allowed\":false,\"group\":\"*\",\"line\":2,\"rule\":\"disallow: /a\"}\n\
-    robots_b64 takes the file in Base64 instead of robots; policy may be left out. Under google it is \
+    agents must be there, and no other field may; agents are taken as they are, without the fall-backs \
+    of --agent. robots_b64 takes the file in Base64 instead of robots; policy may be left out. Under google it is \
     Google's own parser: the URL is taken as it is given, and several agents count as one. Under the \
     others the first agent is the crawler's own token, and the next ones are what it falls back to. A \
     line that is no question is answered by {\"error\":\"...\"}.")]
@@ -70,11 +71,11 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
-    /// The product token to judge for; may be repeated [default: comitybot]
+    /// The product token to judge for; may be repeated; crawlers that Google documents fall back as they do there [default: as comity.toml says, else comitybot]
     #[arg(long, value_name = "TOKEN")]
     pub(crate) agent: Vec<String>,
 
-    /// Whose reading of the rules decides: courteous, google, rfc9309 [default: courteous]
+    /// Whose reading of the rules decides: courteous, google, rfc9309 [default: as comity.toml says, else courteous]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,
 
@@ -154,7 +155,7 @@ pub(crate) struct WhenArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
 
-    /// The time to judge for: a date, seconds since 1970, or +13h from now (with --events: from its zero) [default: now]
+    /// The time to judge for: a date, seconds since 1970, or +13h from now (with --events: from its zero, and without a URL about that of the first question, or the front page) [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 

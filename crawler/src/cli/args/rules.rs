@@ -32,9 +32,9 @@ pub(crate) struct RulesArgs {
     #[arg(long = "header", short = 'H', value_name = "LINE")]
     pub(crate) headers: Vec<String>,
 
-    /// The product token of the crawler to judge for [default: comitybot]
+    /// The product token of the crawler to judge for; repeated: the tokens that it falls back to [default: comitybot]
     #[arg(long, value_name = "TOKEN")]
-    pub(crate) agent: Option<String>,
+    pub(crate) agent: Vec<String>,
 
     /// Where the page is from; its links are resolved against it [default: https://example.com/]
     #[arg(long, value_name = "URL")]

@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum};
     Exit codes: 0 no fault; 1 faults, or it is no sitemap. Codes such as SM-004 are the numbered rules \
     of docs/requirements.md; docs/reasons.md has every fault.")]
 pub(crate) struct SitemapArgs {
-    /// A sitemap, or - for standard input
+    /// A file with a sitemap, or - for standard input; nothing is fetched
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 

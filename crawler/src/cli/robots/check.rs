@@ -14,35 +14,34 @@ use super::super::args::CheckArgs;
 use super::super::terminal::{Terminal, Tone};
 use super::super::words::{preset, tokens};
 use super::super::{Exit, json_lines};
+use super::judged::{Crawler, Judged};
 use super::subject::{SOME_ORIGIN, Subject};
 
 pub(super) async fn run(args: CheckArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let Some(subject) = args.subject.as_deref().filter(|_| !args.json_lines) else {
         return json_lines::serve(answer);
     };
-    let policy = preset(args.policy.as_deref())?;
-    let agents = tokens(&args.agent)?;
+    let judged = Judged::of(&args, config)?;
     let own = args.agent.first().map(String::as_str);
     let max_bytes = RobotsNumbers::DOCUMENTED.max_bytes;
     let subject = Subject::read(subject, &args.ask, own, max_bytes, config).await?;
     let urls = subject.resolve(&args.urls)?;
     let terminal = Terminal::new();
+    let rules = subject.rules();
     let rows: Vec<Row> = urls
         .iter()
-        .flat_map(|url| agents.iter().map(move |agent| (url, agent)))
-        .map(|(url, agent)| Row::judge(&subject.outcome, policy, agent, url))
+        .flat_map(|url| judged.crawlers.iter().map(move |crawler| (url, crawler)))
+        .map(|(url, crawler)| {
+            Row::judge(&subject.outcome, rules.as_ref(), judged.policy, crawler, url)
+        })
         .collect();
     if args.json {
-        let answers: Vec<_> = rows.iter().map(Row::as_json).collect();
-        terminal.json(&json!({
-            "source": subject.name, "answer": subject.answer(), "policy": policy.name(),
-            "sitemaps": subject.sitemaps(), "answers": answers,
-        }));
+        terminal.json(&as_json(&subject, rules.as_ref(), &judged, &rows));
         return Ok(subject.exit());
     }
-    subject.describe(terminal, &agents);
+    subject.describe(terminal, &judged);
     for row in &rows {
-        row.print(terminal, agents.len() > 1);
+        row.print(terminal, judged.crawlers.len() > 1);
     }
     if rows.is_empty() {
         terminal.line("name URLs or paths after it to have them judged, such as /private/page");
@@ -50,12 +49,33 @@ pub(super) async fn run(args: CheckArgs, config: Option<&Path>) -> anyhow::Resul
     Ok(subject.exit())
 }
 
+fn as_json(
+    subject: &Subject,
+    rules: Option<&RobotsTxt>,
+    judged: &Judged,
+    rows: &[Row<'_>],
+) -> Value {
+    let agents = judged.crawlers.iter().map(|crawler| {
+        let delay = rules.and_then(|rules| crawler.crawl_delay(rules, judged.policy));
+        json!({
+            "agent": crawler.name(),
+            "tokens": crawler.tokens.iter().map(ProductToken::as_str).collect::<Vec<_>>(),
+            "crawl_delay": delay.map(|delay| delay.as_json()),
+        })
+    });
+    json!({
+        "source": subject.name, "answer": subject.answer(), "size": subject.size_json(),
+        "policy": judged.policy.name(), "agents": agents.collect::<Vec<_>>(),
+        "sitemaps": subject.sitemaps(), "answers": rows.iter().map(Row::as_json).collect::<Vec<_>>(),
+    })
+}
+
 /// A question of `--json-lines`.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
     robots: Option<String>,
     robots_b64: Option<String>,
-    #[serde(default)]
     agents: Vec<String>,
     url: String,
     policy: Option<String>,
@@ -65,12 +85,16 @@ fn answer(question: Question) -> anyhow::Result<Value> {
     let policy = preset(question.policy.as_deref())?;
     let body = json_lines::octets(question.robots, question.robots_b64.as_deref())?;
     let Some(body) = body else { anyhow::bail!("a question has robots or robots_b64") };
+    let body = cut(&body, RobotsNumbers::DOCUMENTED.max_bytes);
     match policy {
-        Preset::Google => Ok(as_google_parser(&body, &question.agents, &question.url)),
+        // As its parser has it, no agent at all is one that no group names.
+        Preset::Google => Ok(as_google_parser(body, &question.agents, &question.url)),
         Preset::Courteous | Preset::Rfc9309 => {
+            if question.agents.is_empty() {
+                anyhow::bail!("agents is empty; name the crawler, such as \"agents\":[\"me\"]");
+            }
             let agents = tokens(&question.agents)?;
             let url = Url::parse(SOME_ORIGIN)?.join(&question.url)?;
-            let body = cut(&body, RobotsNumbers::DOCUMENTED.max_bytes);
             let verdict = RobotsTxt::parse(body).verdict(policy, &agents, &url);
             Ok(json!({
                 "allowed": verdict.access == Access::Allow,
@@ -117,32 +141,33 @@ fn group_name(group: &GroupUsed) -> Option<&str> {
 }
 
 /// One answer.
-struct Row {
-    url: Url,
-    agent: ProductToken,
+struct Row<'a> {
+    url: &'a Url,
+    agent: &'a str,
     access: Option<Access>,
     line: Option<u32>,
     rule: Option<String>,
     group: Option<String>,
 }
 
-impl Row {
-    fn judge(outcome: &RobotsOutcome, policy: Preset, agent: &ProductToken, url: &Url) -> Self {
-        let (url, agent) = (url.clone(), agent.clone());
-        let plain = |access| Row {
-            url: url.clone(),
-            agent: agent.clone(),
-            access,
-            line: None,
-            rule: None,
-            group: None,
+impl<'a> Row<'a> {
+    fn judge(
+        outcome: &RobotsOutcome,
+        rules: Option<&RobotsTxt>,
+        policy: Preset,
+        crawler: &'a Crawler,
+        url: &'a Url,
+    ) -> Self {
+        let agent = crawler.name();
+        let plain = |access| Row { url, agent, access, line: None, rule: None, group: None };
+        let rules = match (outcome, rules) {
+            (RobotsOutcome::File { .. }, Some(rules)) => rules,
+            (RobotsOutcome::File { .. } | RobotsOutcome::NoFile { .. }, _) => {
+                return plain(Some(Access::Allow));
+            }
+            (RobotsOutcome::Unreachable { .. }, _) => return plain(None),
         };
-        let body = match outcome {
-            RobotsOutcome::File { body, .. } => body,
-            RobotsOutcome::NoFile { .. } => return plain(Some(Access::Allow)),
-            RobotsOutcome::Unreachable { .. } => return plain(None),
-        };
-        let verdict = RobotsTxt::parse(body).verdict(policy, std::slice::from_ref(&agent), &url);
+        let verdict = rules.verdict_as(crawler.class, policy, &crawler.tokens, url);
         let group = group_name(&verdict.group).map(Into::into);
         let rule = verdict.rule.as_ref().map(in_words);
         let line = verdict.rule.as_ref().map(|rule| rule.line);
@@ -174,7 +199,7 @@ impl Row {
     fn as_json(&self) -> Value {
         json!({
             "url": self.url.as_str(),
-            "agent": self.agent.as_str(),
+            "agent": self.agent,
             "allowed": self.access.map(|access| access == Access::Allow),
             "line": self.line,
             "rule": self.rule,

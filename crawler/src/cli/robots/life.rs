@@ -1,6 +1,7 @@
 //! A robots.txt record's life as a list of events tells it: what the answers bring, and what a
 //! URL may do between them. The state machine is compliance's; nothing of it is repeated here.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use crate::reasons::UndecidedReason;
 
 /// A record's life and what is asked of it: a question of `--json-lines`, or an events file.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Question {
     pub(super) policy: Option<String>,
     #[serde(default)]
@@ -36,6 +38,7 @@ pub(super) struct Question {
 
 /// What a request brought.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Event {
     #[serde(deserialize_with = "seconds_or_text")]
     t_s: f64,
@@ -50,6 +53,7 @@ struct Event {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Ask {
     #[serde(deserialize_with = "seconds_or_text")]
     t_s: f64,
@@ -88,7 +92,7 @@ pub(super) struct Moment {
 /// What a moment tells.
 pub(super) enum Told {
     /// A request brought this.
-    Event(String),
+    Event { brought: String, has_status: bool },
     /// The question of this place is answered so.
     Answer { place: usize, verdict: Value },
 }
@@ -114,6 +118,7 @@ impl Question {
             identity,
             first: Origin::of(&base)?,
             lives: HashMap::new(),
+            under_way: None,
             sites: HashMap::new(),
         };
         events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
@@ -140,7 +145,7 @@ pub(super) fn answer(question: Question) -> anyhow::Result<Value> {
     let mut refreshes = Vec::new();
     for Moment { next_refresh, told, .. } in question.play()? {
         match told {
-            Told::Event(_) => refreshes.push(next_refresh.map(seconds)),
+            Told::Event { .. } => refreshes.push(next_refresh.map(seconds)),
             Told::Answer { place, verdict } => {
                 answers.get_mut(place).into_iter().for_each(|answer| answer.clone_from(&verdict));
             }
@@ -156,6 +161,8 @@ struct Lives {
     /// Whose robots.txt is meant where nothing is said.
     first: Origin,
     lives: HashMap<Origin, Life>,
+    /// Whose errand the next event answers.
+    under_way: Option<Origin>,
     /// How each site answered: whether it is generally available hangs on that.
     sites: HashMap<Site, SitePace>,
 }
@@ -166,7 +173,16 @@ struct Life {
     record: RobotsRecord,
     /// A request of it is to be answered by the next event.
     errand: Option<RobotsErrand>,
-    last_outcome: Option<RobotsOutcome>,
+    last: Option<Last>,
+}
+
+/// What the last errand brought.
+enum Last {
+    /// A file, or that there is none.
+    Good {
+        at: Timestamp,
+    },
+    Failed(RobotsOutcome),
 }
 
 impl Lives {
@@ -181,16 +197,14 @@ impl Lives {
             (Some(status), None) => Answer::of(status, retry_after),
             (Some(_) | None, _) => Answer::Unanswered,
         };
-        let under_way = self.lives.iter().find(|(_, life)| life.errand.is_some());
-        let origin = match under_way {
-            Some((origin, _)) => origin.clone(),
-            None => Origin::of(&url)?,
-        };
+        let under_way = self.under_way.take();
         let is_page = under_way.is_none() && url.path() != "/robots.txt";
+        let origin = under_way.map_or_else(|| Origin::of(&url), Ok)?;
         self.note(&url, &origin, is_page, answer, now)?;
         let body = json_lines::octets(event.body, event.body_b64.as_deref())?.unwrap_or_default();
         let location = event.location.or_else(|| header("location"));
-        let told = brought(event.status, event.error.as_deref(), location.as_deref(), &body);
+        let brought = brought(event.status, event.error.as_deref(), location.as_deref(), &body);
+        let told = Told::Event { brought, has_status: event.status.is_some() };
         let (cache_control, age) = (header("cache-control").unwrap_or_default(), header("age"));
         let reply = match (event.status, event.error) {
             (None, None) => {
@@ -210,11 +224,12 @@ impl Lives {
         if !is_page {
             life.hear(reply, &origin, &self.policy, now);
         }
+        self.under_way = life.errand.is_some().then(|| origin.clone());
         Ok(self.moment_of(&origin, url, told, now))
     }
 
     /// A moment after an event.
-    fn moment_of(&self, origin: &Origin, url: Url, told: String, at: Timestamp) -> Moment {
+    fn moment_of(&self, origin: &Origin, url: Url, told: Told, at: Timestamp) -> Moment {
         let fresh = Life::default();
         let life = self.lives.get(origin).unwrap_or(&fresh);
         let stage = match life.errand {
@@ -222,15 +237,14 @@ impl Lives {
             None => self.stage(&life.record, &self.pace(&url), at),
         };
         let next_refresh = life.record.next_refresh();
-        Moment { at, url, stage, next_refresh, told: Told::Event(told) }
+        Moment { at, url, stage, next_refresh, told }
     }
 
     fn stage(&self, record: &RobotsRecord, pace: &SitePace, now: Timestamp) -> &'static str {
         stage(record.standing(&self.policy, pace.availability(&self.policy, now), now))
     }
 
-    /// What a site's answer tells of its health. A page that is asked for when robots.txt has
-    /// failed for 30 days is the probe (AM-10).
+    /// What a site's answer tells of its health.
     fn note(
         &mut self,
         url: &Url,
@@ -239,17 +253,29 @@ impl Lives {
         answer: Answer,
         at: Timestamp,
     ) -> anyhow::Result<()> {
-        let failing = self.lives.get(origin).and_then(|life| life.record.failing());
-        let numbers = &self.policy.robots;
-        let is_late = failing.is_some_and(|run| at.since(run.since) >= numbers.last_good_for);
-        let reason = match (is_page, is_late) {
-            (false, _) => GroundsReason::RobotsFile,
-            (true, true) => GroundsReason::AvailabilityProbe,
-            (true, false) => GroundsReason::RobotsNoRule,
+        let reason = if !is_page {
+            GroundsReason::RobotsFile
+        } else if self.is_probe(url, origin, at) {
+            GroundsReason::AvailabilityProbe
+        } else {
+            GroundsReason::RobotsNoRule
         };
         let pace = self.sites.entry(Site::of(url)?).or_default();
         pace.request_ended(Ended { at, answer, reason, first_byte: None }, &self.policy);
         Ok(())
+    }
+
+    /// Whether a page is what the law asks for as the probe just then (AM-10). Any other page is
+    /// one fetch among others.
+    fn is_probe(&self, url: &Url, origin: &Origin, now: Timestamp) -> bool {
+        let life = self.lives.get(origin);
+        let Some(life) = life.filter(|life| life.record.failing().is_some()) else { return false };
+        let pace = self.pace(url);
+        let (record, _) = life.refreshed(&self.policy, &pace, now);
+        let mut page = url.clone();
+        page.set_fragment(None);
+        let verdict = judge(&page, &record, &self.policy, &self.identity, &pace, now);
+        matches!(verdict, Verdict::Probe(grounds) if *grounds.url() == page)
     }
 
     /// A site's health without its politeness: these answers are about robots.txt.
@@ -261,20 +287,15 @@ impl Lives {
     /// The verdict on a URL. A refresh that is due is taken to bring what the last one brought.
     fn ask(&self, place: usize, url: Url, now: Timestamp) -> Moment {
         let pace = self.pace(&url);
+        let fresh = Life::default();
         let life = Origin::of(&url).ok().and_then(|origin| self.lives.get(&origin));
-        let record = life.map(|life| life.record.clone()).unwrap_or_default();
-        let availability = pace.availability(&self.policy, now);
-        let due = matches!(record.standing(&self.policy, availability, now), Standing::Fetch);
-        let record = match life.and_then(|life| life.last_outcome.clone()) {
-            Some(outcome) if due => record.after(outcome, &self.policy, now),
-            Some(_) | None => record,
-        };
-        let verdict = judge(&url, &record, &self.policy, &self.identity, &pace, now);
+        let (record, seen_at) = life.unwrap_or(&fresh).refreshed(&self.policy, &pace, now);
+        let verdict = judge(&url, &record, &self.policy, &self.identity, &pace, seen_at);
         Moment {
             at: now,
-            stage: self.stage(&record, &pace, now),
+            stage: self.stage(&record, &pace, seen_at),
             url,
-            next_refresh: record.next_refresh(),
+            next_refresh: record.next_refresh().map(|next| next.after(now.since(seen_at))),
             told: Told::Answer { place, verdict: verdict_json(&verdict) },
         }
     }
@@ -290,19 +311,44 @@ fn brought(status: Option<u16>, error: Option<&str>, to: Option<&str>, body: &[u
     };
     match (status, error) {
         (Some(_), Some(error)) => format!("{words}, broken off: {error}"),
-        _ => words,
+        (Some(_), None) | (None, _) => words,
     }
 }
 
 impl Life {
+    /// The record, after a refresh if one is due at `now`, and the time to look at it. A good
+    /// answer that comes again leaves at `now` what it left when it came: no file is parsed twice.
+    fn refreshed(
+        &self,
+        policy: &Policy,
+        pace: &SitePace,
+        now: Timestamp,
+    ) -> (Cow<'_, RobotsRecord>, Timestamp) {
+        let availability = pace.availability(policy, now);
+        let due = matches!(self.record.standing(policy, availability, now), Standing::Fetch);
+        match &self.last {
+            Some(Last::Good { at }) if due => (Cow::Borrowed(&self.record), *at),
+            Some(Last::Failed(failure)) if due => {
+                let record = self.record.clone().after(failure.clone(), policy, now);
+                (Cow::Owned(record), now)
+            }
+            Some(_) | None => (Cow::Borrowed(&self.record), now),
+        }
+    }
+
     fn hear(&mut self, reply: RobotsReply<'_>, origin: &Origin, policy: &Policy, now: Timestamp) {
         let errand = self.errand.take().unwrap_or_else(|| RobotsErrand::start(origin, now).0);
         match errand.reply(reply, policy, now) {
             Step::Fetch(errand, _) => self.errand = Some(errand),
             Step::Done(outcome) => {
                 let record = std::mem::take(&mut self.record);
-                self.record = record.after(outcome.clone(), policy, now);
-                self.last_outcome = Some(outcome);
+                self.last = Some(match &outcome {
+                    RobotsOutcome::Unreachable { .. } => Last::Failed(outcome.clone()),
+                    RobotsOutcome::File { .. } | RobotsOutcome::NoFile { .. } => {
+                        Last::Good { at: now }
+                    }
+                });
+                self.record = record.after(outcome, policy, now);
             }
         }
     }

@@ -11,10 +11,7 @@ use serde_json::{Value, json};
 use super::super::Exit;
 use super::super::args::LintArgs;
 use super::super::terminal::{Terminal, Tone, plural};
-use super::subject::Subject;
-
-/// How much of a file is looked at, so that an oversize one can be told from one that was cut.
-const LOOKED_AT: usize = 8 << 20;
+use super::subject::{LOOKED_AT, Subject};
 
 pub(super) async fn run(args: LintArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let subject = Subject::read(&args.subject, &args.ask, None, LOOKED_AT, config).await?;
@@ -95,6 +92,7 @@ fn as_json(subject: &Subject, body: &[u8], found: &Findings) -> Value {
     json!({
         "source": subject.name,
         "answer": subject.answer(),
+        "size": subject.size_json(),
         "errors": found.errors,
         "warnings": found.warnings,
         "findings": findings.collect::<Vec<_>>(),

@@ -1,6 +1,7 @@
 //! `comity robots`: what a robots.txt says, what is wrong with it, and how long it lasts.
 
 mod check;
+mod judged;
 mod life;
 mod lint;
 mod subject;

@@ -1,16 +1,17 @@
 //! A robots.txt and where it is from: a site, a file or standard input.
 
-use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use comity_compliance::robots::{Lint, RobotsOutcome, RobotsTxt, cut, lint};
-use comity_compliance::{Origin, Policy, ProductToken, RobotsNumbers};
+use comity_compliance::{Origin, Policy, RobotsNumbers};
+use serde_json::{Value, json};
 use url::Url;
 
 use super::super::args::AskArgs;
-use super::super::terminal::{Terminal, Tone, plural};
+use super::super::reading::{self, Beginning, Size};
+use super::super::terminal::{Terminal, Tone, grouped, plural};
 use super::super::{Exit, Usage, crawl, read_config};
+use super::judged::Judged;
 use crate::clock::Clock;
 use crate::crawl::fetch_once;
 use crate::net::{Accept, Terms};
@@ -20,11 +21,16 @@ use crate::urls;
 /// Paths given with a file are judged on this origin; a file says nothing about its own.
 pub(super) const SOME_ORIGIN: &str = "https://example.com/";
 
+/// How much of a file is looked at, so that an oversize one can be told from one that was cut.
+pub(super) const LOOKED_AT: usize = 8 << 20;
+
 /// A robots.txt and where it is from.
 pub(super) struct Subject {
     pub(super) name: String,
     base: Url,
     pub(super) outcome: RobotsOutcome,
+    /// How large it is, more than what is kept of it included.
+    size: Size,
 }
 
 impl Subject {
@@ -54,19 +60,11 @@ impl Subject {
     }
 
     fn of_file(name: &str, max_bytes: usize) -> anyhow::Result<Self> {
-        let mut body = Vec::new();
-        if name == "-" {
-            std::io::stdin()
-                .lock()
-                .read_to_end(&mut body)
-                .context("could not read standard input")?;
-        } else {
-            body = std::fs::read(name).with_context(|| format!("could not read {name}"))?;
-        }
-        let body = cut(&body, max_bytes).to_vec();
+        let Beginning { bytes, size } = reading::beginning(Path::new(name), LOOKED_AT as u64)?;
+        let body = cut(&bytes, max_bytes).to_vec();
         let fresh_for = RobotsNumbers::DOCUMENTED.fresh;
         let outcome = RobotsOutcome::File { body, cause: "a file".into(), fresh_for };
-        Ok(Self { name: name.into(), base: Url::parse(SOME_ORIGIN)?, outcome })
+        Ok(Self { name: name.into(), base: Url::parse(SOME_ORIGIN)?, outcome, size })
     }
 
     async fn of_site(
@@ -88,11 +86,58 @@ impl Subject {
         let clock = Clock::real();
         let transport = crawl::transport(&settings, clock)?;
         let mut policy = Policy::default();
-        policy.robots.max_bytes = max_bytes;
+        // One octet more tells a file that is cut from one that ends there.
+        policy.robots.max_bytes = max_bytes + 1;
         let limits = settings.net.limits.with_body_bytes(max_bytes + 1);
         let terms = Terms { limits, accept: Accept::Robots, ..Terms::default() };
-        let outcome = fetch_once(&transport, clock, &policy, &terms, &origin).await;
-        Ok(Self { name: origin.robots_url().into(), base, outcome })
+        let mut outcome = fetch_once(&transport, clock, &policy, &terms, &origin).await;
+        let mut size = Size::Exactly(0);
+        if let RobotsOutcome::File { body, .. } = &mut outcome {
+            size = Size::Exactly(body.len() as u64);
+            if body.len() > max_bytes {
+                size = Size::MoreThan(max_bytes as u64);
+                *body = cut(body, max_bytes).to_vec();
+            }
+        }
+        Ok(Self { name: origin.robots_url().into(), base, outcome, size })
+    }
+
+    /// `26 bytes`, `more than 8,388,608 bytes`
+    fn size_in_words(&self) -> String {
+        match self.size {
+            Size::Exactly(bytes) => plural(bytes, "byte", "bytes"),
+            Size::MoreThan(bytes) => format!("more than {} bytes", grouped(bytes)),
+        }
+    }
+
+    /// That only the beginning counts, where there is more (RT-031).
+    pub(super) fn cut_in_words(&self) -> Option<String> {
+        let max_bytes = RobotsNumbers::DOCUMENTED.max_bytes as u64;
+        let is_cut = match self.size {
+            Size::Exactly(bytes) => bytes > max_bytes,
+            Size::MoreThan(_) => true,
+        };
+        is_cut.then(|| {
+            let (kib, size) = (max_bytes >> 10, self.size_in_words());
+            format!("the first {kib} KiB of {size} count (RT-031)")
+        })
+    }
+
+    /// How large the file is, and how much of it counts.
+    pub(super) fn size_json(&self) -> Value {
+        let (bytes, is_exact) = match self.size {
+            Size::Exactly(bytes) => (bytes, true),
+            Size::MoreThan(bytes) => (bytes, false),
+        };
+        let counted = match &self.outcome {
+            RobotsOutcome::File { body, .. } => {
+                cut(body, RobotsNumbers::DOCUMENTED.max_bytes).len() as u64
+            }
+            RobotsOutcome::NoFile { .. } | RobotsOutcome::Unreachable { .. } => 0,
+        };
+        json!({
+            "bytes": bytes, "exact": is_exact, "counted": counted, "cut": self.cut_in_words().is_some(),
+        })
     }
 
     /// How the program ends: what could not be read is no success.
@@ -124,7 +169,7 @@ impl Subject {
         }
     }
 
-    fn rules(&self) -> Option<RobotsTxt> {
+    pub(super) fn rules(&self) -> Option<RobotsTxt> {
         match &self.outcome {
             RobotsOutcome::File { body, .. } => Some(RobotsTxt::parse(body)),
             RobotsOutcome::NoFile { .. } | RobotsOutcome::Unreachable { .. } => None,
@@ -142,9 +187,7 @@ impl Subject {
             RobotsOutcome::File { body, .. } if body.is_empty() => {
                 "an empty file: nothing is forbidden".into()
             }
-            RobotsOutcome::File { body, cause, .. } => {
-                format!("{} ({cause})", plural(body.len() as u64, "byte", "bytes"))
-            }
+            RobotsOutcome::File { cause, .. } => format!("{} ({cause})", self.size_in_words()),
             RobotsOutcome::NoFile { cause, .. } => {
                 format!("no file ({cause}): nothing is forbidden (RT-023)")
             }
@@ -154,6 +197,9 @@ impl Subject {
         };
         let name = if self.name == "-" { "standard input" } else { &self.name };
         terminal.line(terminal.paint(Tone::Title, format_args!("{name}: {what}")));
+        if let Some(cut) = self.cut_in_words() {
+            terminal.line(format_args!("  {}", terminal.paint(Tone::Note, cut)));
+        }
     }
 
     /// That the file has errors, where it has some: the answers may be others than its owner meant.
@@ -174,12 +220,14 @@ impl Subject {
         terminal.line(format_args!("  {}", terminal.paint(Tone::Note, hint)));
     }
 
-    pub(super) fn describe(&self, terminal: Terminal, agents: &[ProductToken]) {
+    pub(super) fn describe(&self, terminal: Terminal, judged: &Judged) {
         self.headline(terminal);
+        terminal.line(format_args!("  {}", judged.in_words()));
         let Some(rules) = self.rules() else { return };
-        for agent in agents {
-            if let Some(delay) = rules.crawl_delay(std::slice::from_ref(agent)) {
-                terminal.line(format_args!("  crawl-delay for {agent}: {} s", delay.as_secs_f64()));
+        for crawler in &judged.crawlers {
+            if let Some(delay) = crawler.crawl_delay(&rules, judged.policy) {
+                let (name, delay) = (crawler.name(), delay.in_words(judged.policy));
+                terminal.line(format_args!("  crawl-delay for {name}: {delay}"));
             }
         }
         for (line, url) in rules.sitemaps() {

@@ -1,17 +1,15 @@
 //! `comity robots when --events`: a record's life as a file tells it, for people: each event, what
 //! robots.txt is worth after it, and the answers at the times that were asked for.
 
-use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use comity_compliance::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::args::WhenArgs;
 use super::super::terminal::{Terminal, Tone};
 use super::super::words::{moment, preset, tokens};
-use super::super::{Exit, Usage};
+use super::super::{Exit, Usage, reading};
 use super::life::{Moment, Question, Told, seconds};
 
 /// Times before this one are shown as lengths from zero on: nobody means 1970.
@@ -48,13 +46,7 @@ pub(super) fn run(args: WhenArgs, path: &Path, now: Timestamp) -> anyhow::Result
 }
 
 fn read(path: &Path) -> anyhow::Result<Question> {
-    let mut text = Vec::new();
-    if path.as_os_str() == "-" {
-        let read = std::io::stdin().lock().read_to_end(&mut text);
-        read.context("could not read standard input")?;
-    } else {
-        text = std::fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
-    }
+    let text = reading::whole(path, reading::LIFE)?;
     serde_json::from_slice(&text).map_err(|error| {
         let name = path.to_string_lossy();
         let name = if name == "-" { "standard input" } else { &name };
@@ -65,7 +57,12 @@ fn read(path: &Path) -> anyhow::Result<Question> {
 fn print(terminal: Terminal, moment: &Moment) {
     let path = if moment.url.path() == "/robots.txt" { "robots.txt" } else { moment.url.as_str() };
     let (word, rest) = match &moment.told {
-        Told::Event(brought) => (terminal.paint(Tone::Title, path), format!("answered: {brought}")),
+        Told::Event { brought, has_status: true } => {
+            (terminal.paint(Tone::Title, path), format!("answered: {brought}"))
+        }
+        Told::Event { brought, has_status: false } => {
+            (terminal.paint(Tone::Title, format_args!("{path}:")), format!("no answer ({brought})"))
+        }
         Told::Answer { verdict, .. } => in_words(terminal, path, verdict),
     };
     let rest: String = rest.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -112,7 +109,7 @@ fn time(at: Timestamp) -> String {
 fn as_json(moment: Moment) -> Value {
     let Moment { at, url, stage, next_refresh, told } = moment;
     let (event, verdict) = match told {
-        Told::Event(brought) => (Some(brought), None),
+        Told::Event { brought, .. } => (Some(brought), None),
         Told::Answer { verdict, .. } => (None, Some(verdict)),
     };
     json!({

@@ -142,7 +142,9 @@ pub(in crate::cli) fn stage(standing: Standing<'_>) -> &'static str {
         Standing::Rules(_, Basis::LastGood | Basis::LongGone) => "the last good copy decides",
         Standing::NoRules(Basis::LastGood) => "the last good answer decides: nothing is forbidden",
         Standing::NoRules(Basis::LongGone) => "gone for so long that nothing is forbidden",
-        Standing::Probe => "a probe tells whether the site is up at all",
+        Standing::Probe => {
+            "a probe tells: site up, as if there were no robots.txt; site down, full stop (AM-10)"
+        }
         Standing::Stop { .. } => "full stop: nothing of the site is fetched",
     }
 }

@@ -42,8 +42,50 @@ fn stages() {
     check("rfc9309", &[first_down], (31 * DAY, "/x"), (true, "robots-long-gone"));
     let gone = r#"{"t_s":0,"status":404}"#;
     check("google", &[gone], (1, "/x"), (true, "robots-no-file"));
-    let page = format!(r#"{{"t_s":{},"status":200,"url":"/page"}}"#, 32 * DAY);
+    let page = format!(r#"{{"t_s":{},"status":200,"url":"/"}}"#, 32 * DAY);
     check("google", &[FILE, down, &page], (32 * DAY, "/x"), (true, "robots-long-gone"));
+}
+
+/// AM-10: the probe is the page that the law asks for; the others are the fetches of the day.
+#[test]
+fn only_what_is_asked_for_is_the_probe() {
+    let at = 32 * DAY;
+    let down = |t_s: u64| format!(r#"{{"t_s":{t_s},"status":500}}"#);
+    let page = |t_s: u64, status: u16, path: &str| {
+        format!(r#"{{"t_s":{t_s},"status":{status},"url":"https://h.example{path}"}}"#)
+    };
+    let first = r#"{"t_s":0,"status":200,"body":"user-agent: *\ndisallow: /x",
+        "url":"https://h.example/robots.txt"}"#;
+    let robots = [first.to_owned(), down(DAY), down(at - 1)];
+    let bad_pages = (0..20).map(|i| page(at + i, 500, &format!("/p{i}")));
+    let told = |pages: Vec<String>, expect| {
+        let events: Vec<&str> = robots.iter().chain(&pages).map(String::as_str).collect();
+        check("google", &events, (at + 40, "/a"), expect);
+    };
+    let (up, stop) = ((true, "robots-long-gone"), (false, "robots-unreachable"));
+    told(bad_pages.chain([page(at + 30, 200, "/")]).collect(), stop);
+    told(vec![page(at, 200, "/"), page(at + 1, 500, "/p")], up);
+    told(vec![page(at, 200, "/p")], stop);
+    told(vec![page(at, 500, "/"), page(at + 1, 200, "/p")], stop);
+}
+
+/// A due refresh of a big file is no second reading of it, and time is linear in the questions.
+#[test]
+fn many_questions_about_a_big_file() {
+    let rules = "disallow: /a-path-of-some-length\\n".repeat(14_000);
+    let body = format!("user-agent: *\\n{rules}");
+    let asks: Vec<String> =
+        (1..=400).map(|day| format!(r#"{{"t_s":{},"url":"/b"}}"#, day * DAY)).collect();
+    let text = format!(
+        r#"{{"agents":["me"],"events":[{{"t_s":0,"status":200,"body":"{body}"}}],"ask":[{}]}}"#,
+        asks.join(",")
+    );
+    let question: Question = serde_json::from_str(&text).unwrap();
+    let moments = question.play().unwrap();
+    for moment in &moments[1..] {
+        let next = moment.next_refresh.unwrap();
+        assert_eq!(next.since(moment.at).as_secs(), DAY, "as if it were fetched then");
+    }
 }
 
 #[test]
