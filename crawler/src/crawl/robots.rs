@@ -118,7 +118,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         Ok(None)
     }
 
-    fn crawl_delay(&self, record: &RobotsRecord) -> Option<Duration> {
+    pub(super) fn crawl_delay(&self, record: &RobotsRecord) -> Option<Duration> {
         record.rules().and_then(|rules| rules.crawl_delay(self.settings.identity.tokens()))
     }
 

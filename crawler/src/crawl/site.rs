@@ -106,7 +106,10 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 return Ok(Next::NotBefore(Timestamp::EPOCH));
             }
             let robots = context.robots.record(&context.store, &origin).await?;
-            let turn = context.gates.turn(&self.site, &self.pace).await;
+            let mut turn = context.gates.turn(&self.site, &self.pace).await;
+            // A kill may have come between the robots.txt and the pace that it asks for.
+            let asked = context.crawl_delay(&robots);
+            turn.heard_crawl_delay(asked, asked);
             match decide(&page.url, context.facts(page.role, &robots, &turn), context.clock.now()) {
                 Verdict::Refuse(Refusal { reason, evidence }) => {
                     let evidence = evidence.map(|line| line.to_string());

@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use comity_compliance::{Grounds, Site, Timestamp};
+use comity_compliance::robots::{CopyParts, RobotsParts, RobotsRecord};
+use comity_compliance::{Grounds, Origin, Site, Timestamp};
 use comity_storage::{
     Durability, EngineKind, Found, OpenOptions, Opening, PageRecord, Plan, Stats, Store, Via, Work,
     open,
@@ -439,6 +440,40 @@ async fn an_expired_page_is_withdrawn_without_a_visit() {
     assert_eq!(web.ledger().len(), requests, "nothing was fetched");
     // Gone from the index itself: not even a query in the past finds it.
     assert_eq!((found("words", T0), found("fleeting", T0)), (1, 0));
+}
+
+/// A process that was killed after it kept a robots.txt, and before it kept the pace, owes the
+/// crawl-delay all the same (AM-36; found by kills of real processes).
+#[tokio::test(start_paused = true)]
+async fn a_crawl_delay_outlives_a_kill() {
+    let (data, clock) = (Data::new(), Clock::starting_at(T0));
+    let text = "user-agent: *\ncrawl-delay: 30\n";
+    let home = html("<a href=/1>1</a> <a href=/2>2</a>");
+    let web = Web::new(
+        clock,
+        [
+            ("https://a.example/robots.txt", robots(text)),
+            ("https://a.example/", home),
+            ("https://a.example/1", html("1")),
+            ("https://a.example/2", html("2")),
+        ],
+    );
+    let options = OpenOptions { work: Work::Caller, ..OpenOptions::default() };
+    let (dir, now) = (data.0.path().join("data"), clock.now());
+    let store = open(&dir, EngineKind::Redb, Durability::Process, now, options).unwrap();
+    let copy = CopyParts {
+        body: Some(text.into()),
+        cause: "status 200".into(),
+        fetched_at: now,
+        fresh_until: now.after(Duration::from_secs(86_400)),
+    };
+    let record = RobotsRecord::from_parts(RobotsParts { copy: Some(copy), failing: None });
+    let origin = Origin::of(&Url::parse("https://a.example/").unwrap()).unwrap();
+    store.put_robots(&origin, &record).await.unwrap();
+    drop(store);
+    data.crawl(&web, &config("https://a.example/")).await;
+    assert_eq!(web.ledger().len(), 3);
+    assert_polite(&web, Duration::from_secs(30));
 }
 
 /// A page that robots.txt forbids since leaves the index once that is noticed (RT-049; found by the
