@@ -16,13 +16,16 @@ use crate::sites::Site;
 const WORKERS: usize = 2;
 
 const SETTINGS: &str = "[crawl]\nsites_at_once = 2\npatience = \"5s\"\n\
-    [network]\nallow = [\"127.0.0.0/8\"]\nfirst_byte_timeout = \"1s\"\nrequest_timeout = \"2s\"\n\
+    [network]\nallow = [\"127.0.0.0/8\"]\nfirst_byte_timeout = \"FIRST\"\nrequest_timeout = \"WHOLE\"\n\
     [politeness]\ninterval = \"20ms\"\naddress_per_second = 10000\n\
     [index]\nenabled = false\n";
 
-/// The command, with its settings in a file of `dir`.
-fn arguments(dir: &Path, seeds: impl IntoIterator<Item = String>) -> Vec<String> {
-    std::fs::write(dir.join("comity.toml"), SETTINGS).unwrap();
+/// The command, with its settings in a file of `dir`. A request has so many seconds for its first
+/// byte, and twice as many in all.
+fn arguments(dir: &Path, secs: u32, seeds: impl IntoIterator<Item = String>) -> Vec<String> {
+    let settings = SETTINGS.replace("FIRST", &format!("{secs}s"));
+    let settings = settings.replace("WHOLE", &format!("{}s", 2 * secs));
+    std::fs::write(dir.join("comity.toml"), settings).unwrap();
     let options = ["--data", "data", "--json"].map(String::from);
     [String::from("crawl")].into_iter().chain(seeds).chain(options).collect()
 }
@@ -34,7 +37,8 @@ fn killed_when(
     so_far: impl Fn(&[String]) -> bool,
 ) -> (bool, Value) {
     let dir = tempfile::tempdir().unwrap();
-    let arguments = arguments(dir.path(), seeds);
+    // Time enough that what is under way is so until the kill.
+    let arguments = arguments(dir.path(), 20, seeds);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut crawl = start(dir.path(), &arguments);
     wait_until("the moment of the kill", || so_far(&site.paths()));
@@ -48,7 +52,7 @@ fn killed_when(
 fn site_of(pages: usize) -> (Site, Vec<String>) {
     let site = Site::start(|path| match path {
         "/robots.txt" => (404, String::new(), String::new()),
-        _ => (200, "content-type: text/html\r\n".into(), "well".into()),
+        _ => (200, "content-type: text/html\r\n".into(), format!("the page {path}")),
     });
     let seeds = (1..=pages).map(|number| site.url(&format!("/{number}"))).collect();
     (site, seeds)
@@ -80,7 +84,7 @@ pub(super) fn silent_host(case: &Case) -> Answers {
     let pages = usize::try_from(case.input["urls"]["example.com"].as_u64().unwrap()).unwrap();
     let ((site, seeds), silent) = (site_of(pages), tarpit());
     let dir = tempfile::tempdir().unwrap();
-    let arguments = arguments(dir.path(), [silent.clone()].into_iter().chain(seeds));
+    let arguments = arguments(dir.path(), 1, [silent.clone()].into_iter().chain(seeds));
     crate::command::program();
     let started = Instant::now();
     let ended = run(dir.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());

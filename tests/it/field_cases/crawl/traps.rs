@@ -109,7 +109,7 @@ async fn calendar() -> Answers {
             let links = (0..50).map(|number| format!("<a href=/real/{number}>{number}</a>"));
             Said::html(&(links.collect::<String>() + "<a href=/cal?y=2026>calendar</a>"))
         }
-        path if path.starts_with("/real/") => Said::html("a real page"),
+        path if path.starts_with("/real/") => Said::html(&format!("the real page {path}")),
         _ => Said::status(404),
     });
     let crawled = bench("https://example.com/").crawl(&web).await;
