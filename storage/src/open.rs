@@ -405,6 +405,13 @@ impl Place<'_> {
 
     fn engine(&self, marker: &Marker, options: &OpenOptions) -> Result<Box<dyn Engine>, OpenError> {
         let dir = self.engine_dir();
+        if marker.stop == Stop::Creating {
+            // What was begun may be cut off in the middle. Nothing in it was acknowledged.
+            match std::fs::remove_dir_all(&dir) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(&e)),
+                Ok(()) | Err(_) => {}
+            }
+        }
         let failed = |e: EngineError| match marker.stop {
             _ if e.is_no_room() => OpenError::Unwritable { dir: self.name(), cause: e.to_string() },
             Stop::Creating => self.not_created(e),

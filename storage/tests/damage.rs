@@ -282,5 +282,16 @@ async fn half_made_store() {
         assert_eq!(try_open(dir.path(), kind).unwrap().opening(), Opening::Created);
         edit_marker(dir.path(), "\"running\"", "\"creating\"");
         assert_eq!(try_open(dir.path(), kind).unwrap().opening(), Opening::Created);
+        // Also where the engine's files were only begun.
+        for length in [0, 100, 1 << 20] {
+            edit_marker(dir.path(), "\"running\"", "\"creating\"");
+            for file in fs::read_dir(dir.path().join(kind.name())).unwrap().map(Result::unwrap) {
+                if file.path().is_file() {
+                    fs::write(file.path(), vec![0; length]).unwrap();
+                }
+            }
+            let store = try_open(dir.path(), kind).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            assert_eq!(store.opening(), Opening::Created);
+        }
     }
 }

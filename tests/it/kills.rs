@@ -178,7 +178,9 @@ fn asked_again(asked: &[Asked], kills: &[Instant]) -> BTreeMap<(Instant, String)
         let before = before.at;
         let killed = kills.iter().find(|killed| **killed + NOTED_LATE > before);
         let killed = killed.filter(|killed| **killed < request.at);
-        let killed = killed.unwrap_or_else(|| panic!("{} came twice in one life", request.url));
+        let killed = killed.unwrap_or_else(|| {
+            panic!("{} came twice in one life\n{}", request.url, story(asked, kills))
+        });
         let age = killed.saturating_duration_since(before);
         assert!(age < ACKNOWLEDGED_AFTER, "{} came again after {age:?}", request.url);
         again.entry((*killed, request.site.clone())).or_default().push(age);
@@ -194,6 +196,31 @@ fn sled_loses_nothing_known_and_asks_nothing_early() {
 #[test]
 fn redb_loses_nothing_known_and_asks_nothing_early() {
     killed_at_random(EngineKind::Redb);
+}
+
+/// A look at the store between a kill and the next start is no clean stop: what was under way at
+/// the kill is not known.
+#[test]
+fn a_look_at_the_store_is_no_clean_stop() {
+    const DELAY: Duration = Duration::from_secs(3);
+    let site = Site::start(|path| match path {
+        "/robots.txt" => (200, String::new(), "user-agent: *\ncrawl-delay: 3\n".into()),
+        _ => {
+            std::thread::sleep(DELAY);
+            (200, "content-type: text/html\r\n".into(), String::new())
+        }
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let seed = site.url("/");
+    let arguments = ["crawl", &seed, "--allow-network", "127.0.0.0/8", "--data", "data"];
+    let mut crawl = start(dir.path(), &arguments);
+    wait_until("the page's request", || site.paths().len() == 2);
+    crawl.kill().unwrap();
+    crawl.wait().unwrap();
+    run(dir.path(), &["status", "--data", "data"]).well();
+    run(dir.path(), &arguments).well();
+    assert_eq!(site.paths(), ["/robots.txt", "/", "/"]);
+    assert!(site.shortest_gap() + NOTED_LATE >= DELAY, "{:?}", site.shortest_gap());
 }
 
 /// Without an interval pages gather while a report is written. They are not left waiting for a

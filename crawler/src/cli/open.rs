@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Store as _};
+use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Opening, Store as _};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::{has_index, load_config, note_index};
+use crate::crawl::{has_index, load_config, note_cut_off, note_index};
 use crate::index::IndexWriter;
 use crate::settings::{Settings, StoreSettings};
 
@@ -42,7 +42,7 @@ pub(super) fn not_in_use(data: &Path, command: &str) -> anyhow::Result<()> {
 /// Opens the store of an earlier crawl, with the settings of its last run.
 pub(super) async fn earlier(data: &Path, clock: Clock) -> anyhow::Result<(AnyStore, Settings)> {
     let Some(engine) = comity_storage::engine_in(data)? else { bail!(no_crawl(data)) };
-    let store = open_as(data, engine, clock)?;
+    let store = open_as(data, engine, clock).await?;
     let saved = load_config(&store).await?.unwrap_or_default();
     let settings = Settings::new(&saved);
     match settings {
@@ -54,16 +54,22 @@ pub(super) async fn earlier(data: &Path, clock: Clock) -> anyhow::Result<(AnySto
     }
 }
 
-fn open_as(data: &Path, engine: EngineKind, clock: Clock) -> anyhow::Result<AnyStore> {
+/// Opens a store that is looked at and closed again. A crawl that was killed before stays one for
+/// the next: what it had under way is noted as cut off by now.
+async fn open_as(data: &Path, engine: EngineKind, clock: Clock) -> anyhow::Result<AnyStore> {
     let defaults = Settings::new(&Config::default())?.store;
     let settings = StoreSettings { data: data.into(), engine, ..defaults };
-    store(&settings, clock)
+    let store = store(&settings, clock)?;
+    if store.opening() == Opening::Recovered {
+        note_cut_off(&store, clock.now()).await?;
+    }
+    Ok(store)
 }
 
 /// The settings of the last run in a data directory, if there was one.
 pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Option<Config>> {
     let Some(engine) = comity_storage::engine_in(data)? else { return Ok(None) };
-    let store = open_as(data, engine, clock)?;
+    let store = open_as(data, engine, clock).await?;
     let saved = load_config(&store).await;
     store.close().await?;
     Ok(saved?)

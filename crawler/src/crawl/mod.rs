@@ -43,7 +43,7 @@ use url::Url;
 pub(crate) use self::publish::publication_of;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
-pub use self::saved::{has_index, load_config, note_index, save_config};
+pub use self::saved::{has_index, load_config, note_cut_off, note_index, save_config};
 pub use self::scorer::{BreadthFirst, FoundLink, Keywords, OnPage, Score, Scorer};
 
 use self::audit::{Audit, Line, instant};

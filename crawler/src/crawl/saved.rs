@@ -92,7 +92,7 @@ pub(super) async fn index_since<S: Store>(
 ///
 /// # Errors
 /// [`StoreError`] if the store cannot be written.
-pub(super) async fn note_cut_off<S: Store>(store: &S, at: Timestamp) -> Result<(), StoreError> {
+pub async fn note_cut_off<S: Store>(store: &S, at: Timestamp) -> Result<(), StoreError> {
     store.put_meta(CUT_OFF, at.as_millis().to_string().into()).await
 }
 
