@@ -150,9 +150,6 @@ table! {
         /// The address is longer than any that is kept.
         LongLink = "long-link", "operator's guard",
             "The site owner can shorten the address; nothing that is linked properly grows so long.";
-        /// The page's markup cannot be read to its end.
-        Unread = "unread-rest", "AM-60",
-            "Elements are nested too deep, or a tag does not end: nothing behind that point is read; the site owner can correct the markup.";
     }
 }
 

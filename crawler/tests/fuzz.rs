@@ -116,7 +116,6 @@ fn limits(chance: &mut Chance) -> ScanLimits {
         structured_bytes: chance.below(16),
         meta_tags: chance.below(3),
         meta_content_bytes: chance.below(16),
-        parser_bytes: 64 + chance.below(4096),
     }
 }
 

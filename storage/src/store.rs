@@ -119,17 +119,21 @@ pub trait Store: Send + Sync + 'static {
         max: usize,
     ) -> impl Future<Output = Result<(Vec<PageRecord>, Option<PageCursor>), StoreError>> + Send;
 
-    /// Pages of a site that have something in common, at most `max`, in no order that means
-    /// anything. Two pages whose hashes are the same by chance pass for alike.
+    /// Pages of a site that have something in common, for each likeness at most `max`, in no order
+    /// that means anything. Two pages whose hashes are the same by chance pass for alike.
     ///
     /// # Errors
     /// [`StoreError`].
     fn alike(
         &self,
         site: &Site,
-        likeness: Likeness,
+        likenesses: Vec<Likeness>,
         max: usize,
-    ) -> impl Future<Output = Result<Vec<PageRecord>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Vec<Vec<PageRecord>>, StoreError>> + Send;
+
+    /// Whether finding a page again by a link changes nothing: it is known, and neither noted only
+    /// nor of another role. Answered from memory; `false` may also mean that it is not known there.
+    fn is_settled(&self, url: &Url) -> bool;
 
     /// What is known about a site.
     ///

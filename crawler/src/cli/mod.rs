@@ -80,8 +80,12 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if usage { 2 } else { 1 })
 }
 
+/// Threads for what blocks: reads of the store, large pages, the index. Each keeps memory of its own.
+const BLOCKING_THREADS: usize = 16;
+
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(BLOCKING_THREADS).build();
     runtime.context("could not start the asynchronous runtime")
 }
 

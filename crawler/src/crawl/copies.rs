@@ -20,7 +20,7 @@ use comity_storage::{
 use url::Url;
 
 use super::{Context, publish};
-use crate::duplicates::{SimHash, content_hash};
+use crate::duplicates::{SimHash, Words, content_hash};
 use crate::net::Transport;
 use crate::page::{HeaderLinks, Page, PageKind};
 use crate::urls;
@@ -50,10 +50,11 @@ impl TextMarks {
         if !has_text {
             return Self::default();
         }
-        let whole = format!("{}\n{}", page.title.as_deref().unwrap_or_default(), page.text);
+        let title = Words::of(page.title.as_deref().unwrap_or_default());
+        let text = Words::of(&page.text);
         Self {
-            hash: Some(content_hash(&whole)),
-            print: SimHash::of(&page.text).map(|print| print.0),
+            hash: Some(content_hash(&[&title, &text])),
+            print: SimHash::of(&text).map(|print| print.0),
         }
     }
 }
@@ -111,14 +112,15 @@ impl<S: Store, T: Transport> Context<S, T> {
         &self,
         page: &PageRecord,
         text: Option<u64>,
+        of_text: Vec<PageRecord>,
     ) -> Result<Option<PageRecord>, StoreError> {
-        let (Some(text), Ok(site)) = (text, Site::of(&page.url)) else { return Ok(None) };
+        let Some(text) = text else { return Ok(None) };
         if let Some(url) = self.likenesses.newest_with(text, &page.url)
             && let Some(twin) = self.store.page(&url).await?
         {
             return Ok(Some(twin));
         }
-        for one in self.store.alike(&site, Likeness::Text(text), LOOKED_AT).await? {
+        for one in of_text {
             let stand_in = one.last_fetch().and_then(|(_, fetched)| fetched.stand_in.clone());
             // Of very many copies the one that stands may not be among those looked at.
             let url = stand_in.unwrap_or(one.url);
@@ -169,7 +171,15 @@ impl<S: Store, T: Transport> Context<S, T> {
         publication: &Publication,
         fetched: &mut Fetched,
     ) -> Result<Vec<(Url, String)>, StoreError> {
-        let twin = self.twin(page, fetched.text_hash).await?;
+        let Ok(site) = Site::of(&page.url) else { return Ok(vec![]) };
+        // Both are asked for at once: a question costs more than an answer that is empty.
+        let text = fetched.text_hash.map(Likeness::Text);
+        let alike = [Some(Likeness::Canonical(page.url.clone())), text].into_iter().flatten();
+        let alike = self.store.alike(&site, alike.collect(), LOOKED_AT).await?;
+        let mut alike = alike.into_iter();
+        let name_this = alike.next().unwrap_or_default();
+        let of_text = alike.next().unwrap_or_default();
+        let twin = self.twin(page, fetched.text_hash, of_text).await?;
         fetched.alike = match &twin {
             Some(twin) => Some(Alike { url: twin.url.clone(), bits: None }),
             None => self.nearly_same(page, fetched.text_print).await?,
@@ -192,7 +202,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             fetched.stand_in = Some(other);
             return Ok(vec![]);
         }
-        self.those_that_stand_back(page, twin).await
+        Ok(self.those_that_stand_back(page, twin, name_this))
     }
 
     /// The address that stands for a page, and the page that the index has in its place.
@@ -243,18 +253,17 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 
     /// Pages of the site that the index has, and that stand back for this one from now on.
-    async fn those_that_stand_back(
+    fn those_that_stand_back(
         &self,
         page: &PageRecord,
         twin: Option<PageRecord>,
-    ) -> Result<Vec<(Url, String)>, StoreError> {
-        let Ok(site) = Site::of(&page.url) else { return Ok(vec![]) };
+        name_this: Vec<PageRecord>,
+    ) -> Vec<(Url, String)> {
         let mut others = Vec::new();
         if let Some(twin) = twin {
             others.push((twin.url, CanonicalReason::SameContent.code().to_owned()));
         }
-        let named = Likeness::Canonical(page.url.clone());
-        for one in self.store.alike(&site, named, LOOKED_AT).await? {
+        for one in name_this {
             let known = others.iter().any(|(url, _)| *url == one.url);
             let reason = self.standing_copy(&one).filter(|fetched| {
                 let because = CanonicalReason::from_code(&fetched.canonical_reason);
@@ -269,7 +278,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             self.likenesses.visited(other, None);
             self.log(other, "stands-back", why, Some(page.url.as_str()), None);
         }
-        Ok(others)
+        others
     }
 
     /// Counts what a page is like, and lets its site's budget know (HO-013).
@@ -339,8 +348,8 @@ impl<S: Store, T: Transport> Context<S, T> {
             return Ok(());
         };
         let still_named = now.is_some();
-        let stood_back = Likeness::Canonical(page.url.clone());
-        for one in self.store.alike(&site, stood_back, LOOKED_AT).await? {
+        let stood_back = vec![Likeness::Canonical(page.url.clone())];
+        for one in self.store.alike(&site, stood_back, LOOKED_AT).await?.into_iter().flatten() {
             let Some((_, fetched)) = one.last_fetch() else { continue };
             let because = CanonicalReason::from_code(&fetched.canonical_reason);
             let stays = still_named && because.is_some_and(is_strong);

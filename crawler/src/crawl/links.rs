@@ -87,6 +87,10 @@ impl<S: Store, T> Context<S, T> {
             if url == page.url || place.is_some_and(settled) {
                 continue;
             }
+            // Most links lead to what is known.
+            if follow == Follow::Yes && self.store.is_settled(&url) {
+                continue;
+            }
             let plan = match follow {
                 Follow::No(reason) => Err(reason.code()),
                 Follow::Yes => self.plan_link(source, &url, depth, &link.anchor),
@@ -162,12 +166,8 @@ impl<S: Store, T> Context<S, T> {
     /// Links that the reading of the page left out for its limits are counted, though nobody knows
     /// where they lead.
     fn tell_dropped(&self, page: &Url, dropped: &Dropped) {
-        let unread = u32::from(dropped.rest);
-        let rows = [
-            (dropped.links, CutReason::ManyLinks),
-            (dropped.long_links, CutReason::LongLink),
-            (unread, CutReason::Unread),
-        ];
+        let rows =
+            [(dropped.links, CutReason::ManyLinks), (dropped.long_links, CutReason::LongLink)];
         for (count, reason) in rows.into_iter().filter(|(count, _)| *count > 0) {
             self.reporter.count(|counts| {
                 *counts.dropped_links.entry(reason.code().into()).or_default() += u64::from(count);

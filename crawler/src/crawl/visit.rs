@@ -1,6 +1,8 @@
 //! What one request taught, as one [`Visit`]: outcome, found links, what the index may have, and
 //! when the URL is due again.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use comity_compliance::{
     Answer, CanonicalReason, Collector, Directive, Directives, LastmodTrust, Publication,
     RefusalReason, StatusEffect, Timestamp, Withheld, retry_at,
@@ -23,6 +25,10 @@ use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{Page, PageKind, scan};
 use crate::reasons::FailureReason;
 use crate::urls;
+
+/// Bytes of a page that is read on the runtime's own threads: well under a millisecond, for which
+/// another thread is not worth its waking.
+const READ_AT_ONCE: usize = 64 << 10;
 
 /// A visit that taught nothing but its outcome.
 pub(super) fn plain(page: &PageRecord, at: Timestamp, outcome: Outcome) -> Visit {
@@ -267,19 +273,25 @@ impl<S: Store, T: Transport> Context<S, T> {
         })
     }
 
-    /// Reads a page, and what its text is known by, off the runtime's threads: two megabytes take
-    /// longer than others should wait.
+    /// Reads a page, and what its text is known by. A large one is read off the runtime's threads:
+    /// two megabytes take longer than others should wait.
     async fn scan(&self, page: &PageRecord, reply: &Reply) -> (Page, TextMarks) {
         let content_type = header_text(&reply.headers, "content-type");
         let (url, body) = (page.url.clone(), reply.body.clone());
         let limits = self.scan_limits.clone();
-        let scanned = tokio::task::spawn_blocking(move || {
+        let is_large = body.len() > READ_AT_ONCE;
+        let read = move || {
             let page = scan(&body, content_type.as_deref(), &url, &limits);
             let marks = TextMarks::of(&page);
             (page, marks)
-        });
-        scanned.await.unwrap_or_else(|panic| {
-            tracing::error!(url = %page.url, %panic, "the page could not be read");
+        };
+        let scanned = if is_large {
+            tokio::task::spawn_blocking(read).await.ok()
+        } else {
+            catch_unwind(AssertUnwindSafe(read)).ok()
+        };
+        scanned.unwrap_or_else(|| {
+            tracing::error!(url = %page.url, "the page could not be read: its reader panicked");
             // Nothing of it is shown, and none of its links is followed.
             let nothing = scan(b"", Some("application/octet-stream"), &page.url, &self.scan_limits);
             (nothing, TextMarks::default())

@@ -10,3 +10,4 @@ mod words;
 
 pub use near::{IndexError, Near, NearIndex};
 pub use simhash::{MIN_WORDS, NEAR_BITS, SimHash, content_hash};
+pub use words::Words;

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::words::for_each_word;
+use super::Words;
 
 /// The least words of a text that can be nearly the same as another: in shorter ones, what all
 /// pages of a site share outweighs what they say.
@@ -14,15 +14,11 @@ pub const NEAR_BITS: u32 = 3;
 /// Words in one shingle.
 const SHINGLE: usize = 3;
 
-/// A hash of the text's words: letter case, blanks and punctuation take no part. Texts with equal
-/// hashes are the same content.
-pub fn content_hash(text: &str) -> u64 {
+/// A hash of the words of several texts in a row: letter case, blanks and punctuation take no part.
+/// Texts with equal hashes are the same content.
+pub fn content_hash(texts: &[&Words]) -> u64 {
     let mut hash = Xxh3::new();
-    for_each_word(text, |word| {
-        hash.update(word.as_bytes());
-        // No word holds a blank, so two words are never one.
-        hash.update(b" ");
-    });
+    texts.iter().for_each(|words| hash.update(words.listed()));
     hash.digest()
 }
 
@@ -36,25 +32,21 @@ pub struct SimHash(pub u64);
 impl SimHash {
     /// The number of a text; none if it has fewer than [`MIN_WORDS`] words, which are never
     /// nearly the same as others.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn of(words: &Words) -> Option<Self> {
         let mut window = [0_u64; SHINGLE];
-        let mut words = 0;
-        let mut votes = [0_i64; 64];
-        for_each_word(text, |word| {
+        let mut count = 0;
+        let mut votes = Votes::default();
+        for word in words.each() {
             window.rotate_left(1);
             if let Some(last) = window.last_mut() {
-                *last = xxh3_64(word.as_bytes());
+                *last = xxh3_64(word);
             }
-            words += 1;
-            if words >= SHINGLE {
-                vote(shingle(&window), &mut votes);
+            count += 1;
+            if count >= SHINGLE {
+                votes.take(shingle(window));
             }
-        });
-        if words < MIN_WORDS {
-            return None;
         }
-        let bits = votes.iter().enumerate().filter(|(_, votes)| **votes > 0);
-        Some(Self(bits.fold(0, |hash, (bit, _)| hash | 1 << bit)))
+        (count >= MIN_WORDS).then(|| Self(votes.majority()))
     }
 
     /// Bits in which two numbers differ.
@@ -68,23 +60,73 @@ impl SimHash {
     }
 }
 
-fn shingle(window: &[u64; SHINGLE]) -> u64 {
-    let mut hash = Xxh3::new();
-    for word in window {
-        hash.update(&word.to_le_bytes());
-    }
-    hash.digest()
+fn shingle(window: [u64; SHINGLE]) -> u64 {
+    xxh3_64(window.map(u64::to_le_bytes).as_flattened())
 }
 
-fn vote(hash: u64, votes: &mut [i64; 64]) {
-    for (bit, votes) in votes.iter_mut().enumerate() {
-        *votes += if hash >> bit & 1 == 1 { 1 } else { -1 };
+/// How often each bit was set in what was taken.
+///
+/// Each plane holds one binary digit of all 64 counts, so that one hash is added to them at once.
+struct Votes {
+    planes: [u64; Self::PLANES],
+    /// Hashes that the planes count.
+    in_planes: u32,
+    counts: [u64; 64],
+    taken: u64,
+}
+
+impl Default for Votes {
+    fn default() -> Self {
+        Self { planes: [0; Self::PLANES], in_planes: 0, counts: [0; 64], taken: 0 }
+    }
+}
+
+impl Votes {
+    const PLANES: usize = 8;
+
+    fn take(&mut self, hash: u64) {
+        let mut carry = hash;
+        for plane in &mut self.planes {
+            let next = *plane & carry;
+            *plane ^= carry;
+            carry = next;
+        }
+        self.taken += 1;
+        self.in_planes += 1;
+        if self.in_planes == (1 << Self::PLANES) - 1 {
+            self.count_planes();
+        }
+    }
+
+    fn count_planes(&mut self) {
+        for (digit, plane) in self.planes.iter_mut().enumerate() {
+            for (bit, count) in self.counts.iter_mut().enumerate() {
+                *count += (*plane >> bit & 1) << digit;
+            }
+            *plane = 0;
+        }
+        self.in_planes = 0;
+    }
+
+    /// The bits that more than half of the hashes have.
+    fn majority(mut self) -> u64 {
+        self.count_planes();
+        let set = self.counts.iter().enumerate().filter(|(_, count)| **count * 2 > self.taken);
+        set.fold(0, |hash, (bit, _)| hash | 1 << bit)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hash(text: &str) -> u64 {
+        content_hash(&[&Words::of(text)])
+    }
+
+    fn sim_hash(text: &str) -> Option<SimHash> {
+        SimHash::of(&Words::of(text))
+    }
 
     /// A text of so many made-up words, the same for the same seed.
     fn text(seed: usize, words: usize) -> String {
@@ -96,20 +138,20 @@ mod tests {
     fn content() {
         let same = [("The boat.", "the  BOAT"), ("a-b", "a b"), ("", " \n"), ("Ä", "ä")];
         for (one, other) in same {
-            assert_eq!(content_hash(one), content_hash(other), "{one:?} {other:?}");
+            assert_eq!(hash(one), hash(other), "{one:?} {other:?}");
         }
         let differ = [("a b", "ab"), ("a b", "b a"), ("a", "a a"), ("1", "2")];
         for (one, other) in differ {
-            assert_ne!(content_hash(one), content_hash(other), "{one:?} {other:?}");
+            assert_ne!(hash(one), hash(other), "{one:?} {other:?}");
         }
         // Kept from run to run, so it may never change.
-        assert_eq!(content_hash("The boat."), xxh3_64(b"the boat "));
+        assert_eq!(hash("The boat."), xxh3_64(b"the boat "));
     }
 
     #[test]
     fn like_texts_have_like_numbers() {
         let long = text(1, 2_000);
-        let number = SimHash::of(&long).unwrap();
+        let number = sim_hash(&long).unwrap();
         let cases = [
             (long.clone(), true),
             (long.to_uppercase(), true),
@@ -118,23 +160,36 @@ mod tests {
             (text(1, 1_000), false),
         ];
         for (other, expect) in cases {
-            let other = SimHash::of(&other).unwrap();
+            let other = sim_hash(&other).unwrap();
             assert_eq!(number.near(other), expect, "{}", number.distance(other));
+        }
+    }
+
+    /// The sums of the planes are those that one gets bit by bit.
+    #[test]
+    fn votes_are_counted() {
+        for many in [1, 2, 254, 255, 256, 1_000] {
+            let hashes: Vec<_> = (0..many).map(|n: u64| xxh3_64(&n.to_le_bytes())).collect();
+            let mut votes = Votes::default();
+            hashes.iter().for_each(|hash| votes.take(*hash));
+            let set = |bit: u64| hashes.iter().filter(|hash| **hash >> bit & 1 == 1).count();
+            let most = (0..64).filter(|bit| set(*bit) * 2 > hashes.len());
+            assert_eq!(votes.majority(), most.fold(0, |all, bit| all | 1 << bit), "{many}");
         }
     }
 
     #[test]
     fn short_texts_are_never_near() {
-        assert_eq!(SimHash::of(&text(1, MIN_WORDS - 1)), None);
-        assert!(SimHash::of(&text(1, MIN_WORDS)).is_some());
-        assert!(SimHash::of(&"船".repeat(MIN_WORDS)).is_some());
-        assert_eq!(SimHash::of(""), None);
+        assert_eq!(sim_hash(&text(1, MIN_WORDS - 1)), None);
+        assert!(sim_hash(&text(1, MIN_WORDS)).is_some());
+        assert!(sim_hash(&"船".repeat(MIN_WORDS)).is_some());
+        assert_eq!(sim_hash(""), None);
     }
 
     /// No two of many texts that have nothing in common pass for one.
     #[test]
     fn unlike_texts_have_unlike_numbers() {
-        let numbers: Vec<_> = (0..300).filter_map(|seed| SimHash::of(&text(seed, 100))).collect();
+        let numbers: Vec<_> = (0..300).filter_map(|seed| sim_hash(&text(seed, 100))).collect();
         for (at, one) in numbers.iter().enumerate() {
             assert!(numbers.iter().skip(at + 1).all(|other| !one.near(*other)));
         }

@@ -1,9 +1,9 @@
 //! Which elements link to what, and the links of a page until its base address is known.
 
-use lol_html::html_content::Element;
+use std::borrow::Cow;
+
 use url::Url;
 
-use super::markup::attribute;
 use super::names::{
     AREA, AUDIO, EMBED, FORM, FRAME, IFRAME, IMAGE, IMG, INPUT, Name, OBJECT, SOURCE, SVG_IMAGE,
     TRACK, VIDEO,
@@ -11,6 +11,7 @@ use super::names::{
 use super::resolve::Resolver;
 use super::srcset::srcset;
 use super::text::one_line;
+use super::tokens::Tag;
 use super::{Dropped, Link, LinkKind, ScanLimits};
 
 /// What a `link` element is by its `rel` (LK-004, LK-006); none if it is no link between pages.
@@ -31,10 +32,10 @@ pub(super) fn kind_of_link_element(rel: &str) -> Option<LinkKind> {
 
 /// What an element other than `a`, `link` and `meta` links to, in the order of its attributes'
 /// meaning: `src` before `srcset`.
-pub(super) fn resources(tag: &Element<'_, '_>, name: Name) -> Vec<(LinkKind, String)> {
+pub(super) fn resources<'h>(tag: &Tag<'h>, name: Name) -> Vec<(LinkKind, Cow<'h, str>)> {
     let mut found = Vec::new();
     let mut add = |kind, key: &str| {
-        found.extend(attribute(tag, key).map(|address| (kind, address)));
+        found.extend(tag.attribute(key).map(|address| (kind, address)));
     };
     match name {
         AREA => add(LinkKind::Hyperlink, "href"),
@@ -58,19 +59,21 @@ pub(super) fn resources(tag: &Element<'_, '_>, name: Name) -> Vec<(LinkKind, Str
     }
     // In a `source`, this is a picture's.
     if matches!(name, IMG | IMAGE | SOURCE)
-        && let Some(candidates) = attribute(tag, "srcset")
+        && let Some(candidates) = tag.attribute("srcset")
     {
-        found.extend(srcset(&candidates).map(|address| (LinkKind::Image, address.to_owned())));
+        found.extend(
+            srcset(&candidates).map(|address| (LinkKind::Image, Cow::Owned(address.to_owned()))),
+        );
     }
     found
 }
 
-fn sends_by_get(tag: &Element<'_, '_>) -> bool {
+fn sends_by_get(tag: &Tag<'_>) -> bool {
     !has_value(tag, "method", "post") && !has_value(tag, "method", "dialog")
 }
 
-fn has_value(tag: &Element<'_, '_>, key: &str, value: &str) -> bool {
-    attribute(tag, key).is_some_and(|found| found.trim_ascii().eq_ignore_ascii_case(value))
+fn has_value(tag: &Tag<'_>, key: &str, value: &str) -> bool {
+    tag.attribute(key).is_some_and(|found| found.trim_ascii().eq_ignore_ascii_case(value))
 }
 
 /// The links of a page as it has them; a later `base` can still change where they lead.
@@ -96,8 +99,8 @@ impl Links {
     /// Keeps a link; says which it is, if it does.
     pub(super) fn keep(
         &mut self,
-        href: String,
-        tag: &Element<'_, '_>,
+        href: Cow<'_, str>,
+        tag: &Tag<'_>,
         kind: LinkKind,
         limits: &ScanLimits,
         dropped: &mut Dropped,
@@ -122,11 +125,11 @@ impl Links {
             return None;
         }
         self.images += usize::from(is_image);
-        let short = |key, chars| attribute(tag, key).map(|text| one_line(&text, chars));
+        let short = |key, chars| tag.attribute(key).map(|text| one_line(&text, chars));
         let alt = is_image.then(|| short("alt", limits.anchor_chars)).flatten();
         self.links.push(RawLink {
-            href,
-            rel: attribute(tag, "rel").unwrap_or_default(),
+            href: href.into_owned(),
+            rel: tag.attribute("rel").unwrap_or_default().into_owned(),
             hreflang: short("hreflang", LANGUAGE_CHARS).unwrap_or_default(),
             kind,
             anchor: alt.unwrap_or_default(),

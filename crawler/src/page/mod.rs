@@ -1,8 +1,8 @@
 //! One streaming pass over a page: title, robots meta tags, links, text, and the text that a
 //! snippet may show. No DOM is built, no script runs, and every result is bounded.
 //!
-//! The markup is cut into tokens by `lol_html`; the stack of open elements keeps as much of the HTML standard's tree
-//! construction as is needed to know what lies inside what. Where the two could differ from a
+//! The markup is cut into tokens as the HTML standard says; the stack of open elements keeps as
+//! much of its tree construction as is needed to know what lies inside what. Where the two could differ from a
 //! browser's tree, the reading that shows less is taken.
 //!
 //! What counts as text: what a reader without scripts and style sheets would see, except the
@@ -20,6 +20,7 @@ mod refresh;
 mod resolve;
 mod srcset;
 mod text;
+mod tokens;
 mod tree;
 
 #[cfg(test)]
@@ -54,8 +55,6 @@ pub struct ScanLimits {
     pub meta_tags: usize,
     /// Bytes kept of one meta tag's content.
     pub meta_content_bytes: usize,
-    /// Bytes that the tokeniser may use for nesting and unfinished tags.
-    pub parser_bytes: usize,
 }
 
 impl Default for ScanLimits {
@@ -71,7 +70,6 @@ impl Default for ScanLimits {
             structured_bytes: 256 << 10,
             meta_tags: 1_000,
             meta_content_bytes: 16 << 10,
-            parser_bytes: 32 << 20,
         }
     }
 }
@@ -121,9 +119,6 @@ pub struct Dropped {
     pub structured_data: u32,
     /// Whether the text was cut.
     pub text: bool,
-    /// Whether the tokeniser ran out of [`ScanLimits::parser_bytes`]; nothing behind that point
-    /// was seen, rules included (AM-60).
-    pub rest: bool,
 }
 
 /// A `meta` element with a name that could be `robots` or a crawler's product token.

@@ -56,7 +56,7 @@ names! {
     H3 "h3" H4 "h4" H5 "h5" H6 "h6" HEAD "head" HEADER "header" HGROUP "hgroup" HR "hr"
     HTML "html" I "i" IFRAME "iframe" IMAGE "image" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
     MARQUEE "marquee" MATH "math" MENU "menu" META "meta"
-    NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" OBJECT "object" OL "ol"
+    NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" NOSCRIPT "noscript" OBJECT "object" OL "ol"
     OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre"
     RB "rb" RP "rp" RT "rt" RTC "rtc" RUBY "ruby" S "s"
     SCRIPT "script" SEARCH "search" SECTION "section" SELECT "select" SMALL "small" SOURCE "source" SPAN "span"
@@ -78,16 +78,6 @@ foreign_names! {
 
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
 pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
-
-/// What `markup::mask_names` makes of `noscript`.
-pub(super) const NOSCRIPT: Name = Name::of(MASKED_NOSCRIPT);
-const EMPTY_SVG: Name = Name::of(MASKED_SVG);
-const EMPTY_MATH: Name = Name::of(MASKED_MATH);
-
-/// As long as the names that they stand for, so that offsets stay.
-pub(super) const MASKED_NOSCRIPT: &str = "nojscode";
-pub(super) const MASKED_SVG: &str = "svh";
-pub(super) const MASKED_MATH: &str = "mbth";
 
 impl Name {
     /// Elements that carry `data-nosnippet` (SN-001).
@@ -156,7 +146,6 @@ impl Name {
     pub(super) fn is_void(self) -> bool {
         matches!(self, AREA | BASE | BASEFONT | BGSOUND | BR | COL | EMBED | FRAME | HR | IMG)
             || matches!(self, INPUT | KEYGEN | LINK | META | PARAM | SOURCE | TRACK | WBR)
-            || matches!(self, EMPTY_MATH | EMPTY_SVG)
     }
 
     /// Elements of which a document has one, wherever its tags stand; not put on the stack here.

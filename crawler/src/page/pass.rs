@@ -1,31 +1,27 @@
 //! The pass itself: tokens in document order, and what each adds to the page.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 
 use encoding_rs::Encoding;
-use lol_html::html_content::{Element, TextChunk, TextType};
-use lol_html::{DocumentContentHandlers, HtmlRewriter, MemorySettings, Settings, element};
 use url::Url;
 
 use super::links::{self, Links, kind_of_link_element, resources};
-use super::markup::{
-    attribute, has_standards_mode, holds_html, mask_names, may_be_for_robots, skip_attributes,
-};
+use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
 use super::names::{A, BASE, FONT, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
 use super::resolve::{Resolver, only};
-use super::text::{Text, one_line};
+use super::text::{Text, char_boundary_at_or_before, one_line};
+use super::tokens::{self, Tag, TextKind, Token, Tokens};
 use super::tree::{OpenElements, StartTag};
 use super::{Dropped, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
-
-/// What the tokeniser takes at once: it panics where it may not.
-const PREALLOCATED: usize = 1024;
 
 /// The media type of structured data in a script element.
 const JSON_LD: &str = "application/ld+json";
 
 /// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
 const LANGUAGE_CHARS: usize = 35;
+
+/// The longest name of a character reference, `&CounterClockwiseContourIntegral;`, in bytes.
+const REFERENCE_BYTES_MAX: usize = 33;
 
 /// More canonical addresses than this cannot agree any better.
 const CANONICALS_MAX: usize = 8;
@@ -37,63 +33,26 @@ pub(super) fn scan_html(
     url: &Url,
     limits: &ScanLimits,
 ) -> Page {
-    let html = mask_names(html);
-    let pass = RefCell::new(Pass::new(&html, limits));
-    let on_element = element!("*", |tag: &mut Element<'_, '_>| {
-        pass.borrow_mut().element(tag);
-        Ok(())
-    });
-    let on_other = DocumentContentHandlers::default()
-        .text(|chunk: &mut TextChunk<'_>| {
-            pass.borrow_mut().text(chunk);
-            Ok(())
-        })
-        .comments(|comment: &mut lol_html::html_content::Comment<'_>| {
-            let place = comment.source_location().bytes();
-            pass.borrow_mut().move_to(place.start, place.end);
-            Ok(())
-        })
-        .doctype(|doctype: &mut lol_html::html_content::Doctype<'_>| {
-            let place = doctype.source_location().bytes();
-            let mut pass = pass.borrow_mut();
-            pass.move_to(place.start, place.end);
-            if has_standards_mode(doctype) {
-                pass.tree.leave_quirks_mode();
+    let mut pass = Pass::new(limits);
+    let mut tokens = Tokens::new(html);
+    while let Some(token) = tokens.next(pass.tree.in_foreign()) {
+        match token {
+            Token::Text(text) => pass.text(text),
+            Token::Start(tag) => {
+                let element = pass.element(&tag);
+                tokens.read_content_of(&tag, element);
             }
-            Ok(())
-        });
-    // An unfinished tag is held in the parser's buffer, so the page's own size comes on top.
-    let parser_bytes = limits.parser_bytes.saturating_add(html.len());
-    let memory = MemorySettings::new()
-        .with_max_allowed_memory_usage(parser_bytes)
-        .with_preallocated_parsing_buffer_size(parser_bytes.min(PREALLOCATED));
-    let settings = Settings::new()
-        .append_element_content_handler(on_element)
-        .append_document_content_handler(on_other)
-        .with_memory_settings(memory)
-        .with_strict(false);
-    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-    let read = rewriter.write(html.as_bytes());
-    let read = match read {
-        Ok(()) => rewriter.end(),
-        Err(error) => {
-            drop(rewriter);
-            Err(error)
+            Token::End(name) => pass.end_tag(Name::of(name)),
+            Token::Doctype(doctype) if has_standards_mode(doctype) => pass.tree.leave_quirks_mode(),
+            Token::Doctype(_) => {}
         }
-    };
-    let mut pass = pass.into_inner();
-    pass.dropped.rest = read.is_err();
+    }
     pass.finish(encoding, url)
 }
 
 struct Pass<'p> {
-    html: &'p str,
     limits: &'p ScanLimits,
     tree: OpenElements,
-    /// Where the token before ended; what follows up to the next token are end tags.
-    read_to: usize,
-    text_node: String,
-    text_type: TextType,
     in_head: bool,
     /// Whether the script being read is structured data.
     is_structured: bool,
@@ -110,19 +69,16 @@ struct Pass<'p> {
     /// Which link the text belongs to, and that text so far.
     anchor: Option<(usize, Text)>,
     text: Text,
-    snippet_text: Text,
+    /// Text for snippets, since it is another than `text`.
+    snippet_text: Option<Text>,
     dropped: Dropped,
 }
 
 impl<'p> Pass<'p> {
-    fn new(html: &'p str, limits: &'p ScanLimits) -> Self {
+    fn new(limits: &'p ScanLimits) -> Self {
         Self {
-            html,
             limits,
             tree: OpenElements::default(),
-            read_to: 0,
-            text_node: String::new(),
-            text_type: TextType::Data,
             in_head: true,
             is_structured: false,
             base: None,
@@ -137,31 +93,9 @@ impl<'p> Pass<'p> {
             links: Links::default(),
             anchor: None,
             text: Text::with_limit(limits.text_bytes),
-            snippet_text: Text::with_limit(limits.snippet_bytes),
+            snippet_text: None,
             dropped: Dropped::default(),
         }
-    }
-
-    /// Takes the end tags between the last token and one that begins at `start`.
-    ///
-    /// `lol_html` reports an end tag only where its own simpler stack has that element open;
-    /// since all other tokens are reported with their place, the gaps hold the end tags, all of
-    /// them.
-    fn move_to(&mut self, start: usize, end: usize) {
-        self.end_text_node();
-        let html = self.html;
-        let mut gap = html.get(self.read_to..start).unwrap_or_default();
-        while let Some((_, tag)) = gap.split_once("</") {
-            let name_len = tag
-                .find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'))
-                .unwrap_or(tag.len());
-            let (name, rest) = tag.split_at_checked(name_len).unwrap_or((tag, ""));
-            if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                self.end_tag(Name::of(name));
-            }
-            gap = skip_attributes(rest);
-        }
-        self.read_to = self.read_to.max(end);
     }
 
     fn end_tag(&mut self, name: Name) {
@@ -172,10 +106,9 @@ impl<'p> Pass<'p> {
         self.tree.end(name);
     }
 
-    fn element(&mut self, tag: &Element<'_, '_>) {
-        let place = tag.source_location().bytes();
-        self.move_to(place.start, place.end);
-        let name = Name::of(&tag.tag_name());
+    /// Takes a start tag; says which element it makes.
+    fn element(&mut self, tag: &Tag<'_>) -> Name {
+        let name = Name::of(tag.name);
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
@@ -184,7 +117,7 @@ impl<'p> Pass<'p> {
         let hid = self.tree.hides_snippet();
         let placed = self.tree.start(StartTag {
             name,
-            is_self_closing: tag.is_self_closing(),
+            is_self_closing: tag.is_self_closing,
             is_styled_font: name == FONT
                 && ["color", "face", "size"].iter().any(|key| tag.has_attribute(key)),
             is_html_annotation: name.in_foreign().is_annotation() && holds_html(tag),
@@ -192,35 +125,38 @@ impl<'p> Pass<'p> {
         });
         if self.tree.hides_snippet() != hid && !self.tree.is_silent() {
             // Words on both sides of a hidden part were never one word.
-            self.snippet_text.break_word();
+            self.part_snippet_text().break_word();
         }
         self.metas_seen += u32::from(name == META);
         self.is_structured = false;
         if is_live {
             self.attributes(tag, placed);
         }
+        placed
     }
 
     /// What a tag says by its attributes, outside templates (AM-40).
-    fn attributes(&mut self, tag: &Element<'_, '_>, name: Name) {
+    fn attributes(&mut self, tag: &Tag<'_>, name: Name) {
         match name {
             META => self.meta(tag),
             SCRIPT => {
-                self.is_structured = attribute(tag, "type")
+                self.is_structured = tag
+                    .attribute("type")
                     .is_some_and(|kind| kind.trim_ascii().eq_ignore_ascii_case(JSON_LD));
             }
             A | SVG_A => {
                 self.end_anchor();
-                if let Some(link) = self.link(attribute(tag, "href"), tag, LinkKind::Hyperlink) {
+                if let Some(link) = self.link(tag.attribute("href"), tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
                     self.anchor = Some((link, text));
                 }
             }
             LINK => self.link_element(tag),
-            BASE if self.base.is_none() => self.base = attribute(tag, "href"),
+            BASE if self.base.is_none() => self.base = tag.attribute("href").map(Cow::into_owned),
             HTML if self.language.is_none() => {
-                self.language = attribute(tag, "lang")
-                    .or_else(|| attribute(tag, "xml:lang"))
+                self.language = tag
+                    .attribute("lang")
+                    .or_else(|| tag.attribute("xml:lang"))
                     .map(|language| one_line(&language, LANGUAGE_CHARS))
                     .filter(|language| !language.is_empty());
             }
@@ -232,39 +168,36 @@ impl<'p> Pass<'p> {
         }
     }
 
-    fn meta(&mut self, tag: &Element<'_, '_>) {
-        let Some(content) = attribute(tag, "content") else {
+    fn meta(&mut self, tag: &Tag<'_>) {
+        let Some(content) = tag.attribute("content") else {
             return;
         };
-        if attribute(tag, "http-equiv").is_some_and(|key| key.eq_ignore_ascii_case("refresh"))
+        if tag.attribute("http-equiv").is_some_and(|key| key.eq_ignore_ascii_case("refresh"))
             && let Some((delay_s, address)) = parse_refresh(&content)
         {
             let moves = !self.tree.in_noscript() && self.refresh.is_none();
             if moves && address.len() <= self.limits.url_bytes {
                 self.refresh = Some((delay_s, address.to_owned()));
             }
-            self.link(Some(address.to_owned()), tag, LinkKind::Refresh);
+            self.link(Some(address.into()), tag, LinkKind::Refresh);
         }
-        let Some(name) = attribute(tag, "name") else {
+        let Some(name) = tag.attribute("name") else {
             return;
         };
         let name = name.trim_ascii();
         if may_be_for_robots(name) {
-            self.robots_rules(name, content);
+            self.robots_rules(name, &content);
         }
     }
 
-    fn robots_rules(&mut self, name: &str, mut content: String) {
+    fn robots_rules(&mut self, name: &str, content: &str) {
         if self.robots_meta.len() >= self.limits.meta_tags {
             self.dropped.meta_tags += 1;
             return;
         }
-        if content.len() > self.limits.meta_content_bytes {
-            self.dropped.meta_tags += 1;
-            let cut = content.char_indices().map(|(at, _)| at);
-            let cut = cut.take_while(|at| *at <= self.limits.meta_content_bytes);
-            content.truncate(cut.last().unwrap_or(0));
-        }
+        let kept = char_boundary_at_or_before(content, self.limits.meta_content_bytes);
+        self.dropped.meta_tags += u32::from(kept < content.len());
+        let content = content.get(..kept).unwrap_or_default().to_owned();
         self.robots_meta.push(MetaTag {
             ordinal: self.metas_seen - 1,
             name: name.to_owned(),
@@ -272,8 +205,8 @@ impl<'p> Pass<'p> {
         });
     }
 
-    fn link_element(&mut self, tag: &Element<'_, '_>) {
-        let kind = attribute(tag, "rel").and_then(|rel| kind_of_link_element(&rel));
+    fn link_element(&mut self, tag: &Tag<'_>) {
+        let kind = tag.attribute("rel").and_then(|rel| kind_of_link_element(&rel));
         let Some(kind) = kind else {
             return;
         };
@@ -281,79 +214,51 @@ impl<'p> Pass<'p> {
             let is_qualified =
                 ["hreflang", "lang", "media", "type"].iter().any(|name| tag.has_attribute(name));
             let counts = self.in_head && !self.tree.in_noscript() && !is_qualified;
-            if let Some(href) = attribute(tag, "href").filter(|_| counts)
+            if let Some(href) = tag.attribute("href").filter(|_| counts)
                 && self.canonicals.len() < CANONICALS_MAX
                 && href.len() <= self.limits.url_bytes
             {
-                self.canonicals.push(href);
+                self.canonicals.push(href.into_owned());
             }
         } else {
-            self.link(attribute(tag, "href"), tag, kind);
+            self.link(tag.attribute("href"), tag, kind);
         }
     }
 
     /// Keeps a link; says which it is.
-    fn link(
-        &mut self,
-        href: Option<String>,
-        tag: &Element<'_, '_>,
-        kind: LinkKind,
-    ) -> Option<usize> {
+    fn link(&mut self, href: Option<Cow<'_, str>>, tag: &Tag<'_>, kind: LinkKind) -> Option<usize> {
         self.links.keep(href?, tag, kind, self.limits, &mut self.dropped)
     }
 
-    fn text(&mut self, chunk: &TextChunk<'_>) {
-        let place = chunk.source_location().bytes();
-        if self.text_node.is_empty() {
-            self.move_to(place.start, place.start);
-            self.text_type = chunk.text_type();
-        }
-        self.read_to = self.read_to.max(place.end);
-        // A text node comes in pieces, and a character reference can lie across two of them.
-        let room = self.limits.text_bytes.saturating_mul(2);
-        let is_wanted = self.text_type != TextType::ScriptData || self.is_structured;
-        if is_wanted && self.text_node.len() < room {
-            self.text_node.push_str(chunk.as_str());
-        }
-        if chunk.last_in_text_node() {
-            self.end_text_node();
-        }
-    }
-
-    fn end_text_node(&mut self) {
-        if self.text_node.is_empty() {
+    fn text(&mut self, text: tokens::Text<'_>) {
+        let written = text.written;
+        if text.kind == TextKind::Script {
+            if self.is_structured {
+                self.take_structured(written);
+            }
             return;
         }
-        let node = std::mem::take(&mut self.text_node);
-        if self.text_type == TextType::ScriptData {
-            self.take_structured(node);
-            return;
+        // No more of it could be kept, however much of it is references.
+        let room = self.limits.text_bytes.saturating_mul(REFERENCE_BYTES_MAX);
+        let written = written.get(..char_boundary_at_or_before(written, room)).unwrap_or_default();
+        match text.kind {
+            TextKind::Escaped => self.take_text(&htmlize::unescape(written)),
+            TextKind::Raw | TextKind::Script => self.take_text(written),
         }
-        let text = match self.text_type {
-            TextType::Data | TextType::RCData => htmlize::unescape(node.as_str()),
-            TextType::PlainText
-            | TextType::RawText
-            | TextType::ScriptData
-            | TextType::CDataSection => Cow::Borrowed(node.as_str()),
-        };
-        self.take_text(&text);
-        drop(text);
-        self.text_node = node;
-        self.text_node.clear();
     }
 
     /// Half a JSON text is none, so one that does not fit is left out.
-    fn take_structured(&mut self, json: String) {
+    fn take_structured(&mut self, json: &str) {
         if self.structured_bytes + json.len() > self.limits.structured_bytes {
             self.dropped.structured_data += 1;
         } else if !json.trim().is_empty() {
             self.structured_bytes += json.len();
-            self.structured_data.push(json);
+            self.structured_data.push(json.to_owned());
         }
     }
 
     fn take_text(&mut self, text: &str) {
-        let is_title = self.text_type == TextType::RCData && self.tree.current() == Some(TITLE);
+        let is_title = self.tree.current() == Some(TITLE);
         if is_title && self.title.is_none() && !self.tree.in_template() {
             let title = one_line(text, self.limits.title_chars);
             self.title = Some(title).filter(|title| !title.is_empty());
@@ -364,19 +269,29 @@ impl<'p> Pass<'p> {
         if !text.trim().is_empty() {
             self.in_head = false;
         }
-        self.text.push(text);
-        if !self.tree.hides_snippet() {
-            self.snippet_text.push(text);
+        if self.tree.hides_snippet() {
+            self.part_snippet_text();
+        } else if let Some(snippet_text) = &mut self.snippet_text {
+            snippet_text.push(text);
         }
+        self.text.push(text);
         if let Some((_, anchor)) = &mut self.anchor {
             anchor.push(text);
         }
     }
 
+    /// The text for snippets, which goes its own way from here on.
+    fn part_snippet_text(&mut self) -> &mut Text {
+        let limit = self.limits.snippet_bytes;
+        self.snippet_text.get_or_insert_with(|| self.text.with_other_limit(limit))
+    }
+
     fn break_around(&mut self, name: Name) {
         if name.breaks_line() && !self.tree.is_silent() {
             self.text.break_line();
-            self.snippet_text.break_line();
+            if let Some(snippet_text) = &mut self.snippet_text {
+                snippet_text.break_line();
+            }
             if let Some((_, anchor)) = &mut self.anchor {
                 anchor.break_word();
             }
@@ -390,7 +305,6 @@ impl<'p> Pass<'p> {
     }
 
     fn finish(mut self, encoding: &'static Encoding, url: &Url) -> Page {
-        self.move_to(self.html.len(), self.html.len());
         self.end_anchor();
         let resolver = Resolver::new(self.base.as_deref(), encoding, url);
         let limit = self.limits.url_bytes;
@@ -408,8 +322,11 @@ impl<'p> Pass<'p> {
         page.language = self.language;
         page.robots_meta = self.robots_meta;
         page.structured_data = self.structured_data;
+        page.snippet_text = match self.snippet_text {
+            Some(other) => other.into_string(),
+            None => self.text.with_other_limit(self.limits.snippet_bytes).into_string(),
+        };
         page.text = self.text.into_string();
-        page.snippet_text = self.snippet_text.into_string();
         page.dropped = self.dropped;
         page
     }

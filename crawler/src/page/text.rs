@@ -23,17 +23,27 @@ impl Text {
 
     /// Appends text in which a run of blanks means one blank.
     pub(super) fn push(&mut self, text: &str) {
-        let mut words = text.split(is_blank);
-        if let Some(first) = words.next() {
-            self.push_word(first);
-        }
-        for word in words {
-            if self.is_cut {
+        let mut rest = text;
+        while !self.is_cut {
+            let (word, blank) = rest.split_at_checked(next_blank(rest)).unwrap_or((rest, ""));
+            self.push_word(word);
+            let mut chars = blank.chars();
+            if chars.next().is_none() {
                 return;
             }
             self.owe(Gap::Blank);
-            self.push_word(word);
+            rest = chars.as_str();
         }
+    }
+
+    /// The same text, cut at another limit.
+    pub(super) fn with_other_limit(&self, limit_bytes: usize) -> Self {
+        let kept = char_boundary_at_or_before(&self.out, limit_bytes);
+        let is_cut = kept < self.out.len() || self.is_cut;
+        let kept = self.out.get(..kept).unwrap_or_default();
+        // A gap is only written with what follows it.
+        let out = if is_cut { kept.trim_end_matches([' ', '\n']) } else { kept };
+        Self { out: out.to_owned(), pending: self.pending, limit_bytes, is_cut }
     }
 
     /// A blank, if text stands on both sides.
@@ -83,8 +93,22 @@ impl Text {
 /// The longest a character gets in UTF-8.
 const UTF8_BYTES_MAX: usize = 4;
 
-fn char_boundary_at_or_before(text: &str, at: usize) -> usize {
+pub(super) fn char_boundary_at_or_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Where the first blank is; the text's length if there is none.
+fn next_blank(text: &str) -> usize {
+    let mut from = 0;
+    loop {
+        let plain = |byte: &u8| matches!(byte, b'!'..=b'~');
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        from += rest.iter().take_while(|byte| plain(byte)).count();
+        match text.get(from..).and_then(|rest| rest.chars().next()) {
+            Some(c) if !is_blank(c) => from += c.len_utf8(),
+            Some(_) | None => return from,
+        }
+    }
 }
 
 /// White space, and control characters, which no reader sees.

@@ -83,6 +83,11 @@ impl OpenElements {
         self.templates > 0 && !self.readings_differ
     }
 
+    /// Whether the innermost open element is SVG or MathML.
+    pub(super) fn in_foreign(&self) -> bool {
+        self.current().is_some_and(Name::is_foreign)
+    }
+
     pub(super) fn in_noscript(&self) -> bool {
         self.noscripts > 0
     }
@@ -198,7 +203,7 @@ impl OpenElements {
 
     /// In foreign content an end tag closes the foreign element of its name, however deep.
     fn end_foreign(&mut self, name: Name) -> bool {
-        if !self.current().is_some_and(Name::is_foreign) {
+        if !self.in_foreign() {
             return false;
         }
         let found = self.find(|open| open == name, |open| !open.is_foreign());

@@ -21,8 +21,8 @@ fn read(page: &str, text: u64, canonical: Option<&str>) -> Visit {
 
 async fn found(store: &impl Store, likeness: Likeness) -> BTreeSet<String> {
     let site = Site::from_host("a.example");
-    let pages = store.alike(&site, likeness, 9).await.unwrap();
-    pages.into_iter().map(|page| page.url.to_string()).collect()
+    let pages = store.alike(&site, vec![likeness], 9).await.unwrap();
+    pages.into_iter().flatten().map(|page| page.url.to_string()).collect()
 }
 
 /// Pages are found by their text and by the address that stands for them, as of their last
@@ -38,7 +38,8 @@ pub(super) async fn alike(store: &impl Store) {
     assert_eq!(found(store, Likeness::Canonical(url(ONE))).await, set(&[TWO, THREE]));
     assert_eq!(found(store, Likeness::Text(9)).await, set(&[]));
     let other = Site::from_host("b.example");
-    assert!(store.alike(&other, Likeness::Text(7), 9).await.unwrap().is_empty());
+    let none = store.alike(&other, vec![Likeness::Text(7), Likeness::Text(8)], 9).await.unwrap();
+    assert_eq!(none, [vec![], vec![]]);
 
     let failed = Outcome::Failed { code: "timeout".into(), detail: String::new() };
     let mut third = read(THREE, 7, None);
@@ -53,5 +54,6 @@ pub(super) async fn alike(store: &impl Store) {
     assert_eq!((one.sent, one.canonical_reason.as_str()), (false, "same"));
     assert_eq!(one.stand_in, Some(url(THREE)));
     let site = Site::from_host("a.example");
-    assert_eq!(store.alike(&site, Likeness::Text(7), 2).await.unwrap().len(), 2);
+    let two = store.alike(&site, vec![Likeness::Text(7)], 2).await.unwrap();
+    assert_eq!(two.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
 }

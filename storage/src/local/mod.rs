@@ -362,11 +362,18 @@ impl<E: Engine> Store for LocalStore<E> {
     async fn alike(
         &self,
         site: &Site,
-        likeness: Likeness,
+        likenesses: Vec<Likeness>,
         max: usize,
-    ) -> Result<Vec<PageRecord>, StoreError> {
+    ) -> Result<Vec<Vec<PageRecord>>, StoreError> {
         let site = site.clone();
-        self.read(move |shared, engine| shared.alike(engine, &site, &likeness, max)).await
+        self.read(move |shared, engine| {
+            likenesses.iter().map(|likeness| shared.alike(engine, &site, likeness, max)).collect()
+        })
+        .await
+    }
+
+    fn is_settled(&self, url: &Url) -> bool {
+        self.shared.seen.contains(self.shared.seen.print(url.as_str()))
     }
 
     async fn site(&self, site: &Site) -> Result<Option<SiteState>, StoreError> {

@@ -62,13 +62,11 @@ impl<E: Engine> Writer<E> {
     pub(super) fn run(mut self, jobs: &Receiver<Job<E>>, window: Duration) -> Self {
         while let Ok(first) = jobs.recv() {
             let mut batch = vec![first];
-            let until = Instant::now() + window;
-            while batch.len() < MAX_JOBS {
-                let rest = until.saturating_duration_since(Instant::now());
-                match jobs.recv_timeout(rest) {
-                    Ok(job) => batch.push(job),
-                    Err(_) => break,
-                }
+            batch.extend(jobs.try_iter().take(MAX_JOBS - batch.len()));
+            if batch.len() < MAX_JOBS {
+                // To be woken once costs less than to be woken by each of them.
+                std::thread::sleep(window);
+                batch.extend(jobs.try_iter().take(MAX_JOBS - batch.len()));
             }
             self.write(batch);
         }

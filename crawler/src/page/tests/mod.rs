@@ -6,6 +6,7 @@ mod limits;
 mod links;
 mod meta;
 mod text;
+mod tokens;
 
 use url::Url;
 
