@@ -66,51 +66,50 @@ fn shingle(window: [u64; SHINGLE]) -> u64 {
 
 /// How often each bit was set in what was taken.
 ///
-/// Each plane holds one binary digit of all 64 counts, so that one hash is added to them at once.
+/// Each byte of a lane counts one bit, so that one hash is added to eight lanes and not to 64
+/// counts: byte `b` of lane `l` counts bit `8 * b + l`.
 struct Votes {
-    planes: [u64; Self::PLANES],
-    /// Hashes that the planes count.
-    in_planes: u32,
+    lanes: [u64; 8],
+    /// Hashes that the lanes count, at most [`Self::LANE_MAX`].
+    in_lanes: u32,
     counts: [u64; 64],
     taken: u64,
 }
 
 impl Default for Votes {
     fn default() -> Self {
-        Self { planes: [0; Self::PLANES], in_planes: 0, counts: [0; 64], taken: 0 }
+        Self { lanes: [0; 8], in_lanes: 0, counts: [0; 64], taken: 0 }
     }
 }
 
 impl Votes {
-    const PLANES: usize = 8;
+    const LANE_MAX: u32 = 255;
+    const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
 
     fn take(&mut self, hash: u64) {
-        let mut carry = hash;
-        for plane in &mut self.planes {
-            let next = *plane & carry;
-            *plane ^= carry;
-            carry = next;
+        for (bit, lane) in self.lanes.iter_mut().enumerate() {
+            *lane += hash >> bit & Self::LOWEST_BITS;
         }
         self.taken += 1;
-        self.in_planes += 1;
-        if self.in_planes == (1 << Self::PLANES) - 1 {
-            self.count_planes();
+        self.in_lanes += 1;
+        if self.in_lanes == Self::LANE_MAX {
+            self.empty_lanes();
         }
     }
 
-    fn count_planes(&mut self) {
-        for (digit, plane) in self.planes.iter_mut().enumerate() {
-            for (bit, count) in self.counts.iter_mut().enumerate() {
-                *count += (*plane >> bit & 1) << digit;
+    fn empty_lanes(&mut self) {
+        for (bit, lane) in self.lanes.iter_mut().enumerate() {
+            for (byte, count) in lane.to_le_bytes().into_iter().enumerate() {
+                self.counts[8 * byte + bit] += u64::from(count);
             }
-            *plane = 0;
+            *lane = 0;
         }
-        self.in_planes = 0;
+        self.in_lanes = 0;
     }
 
     /// The bits that more than half of the hashes have.
     fn majority(mut self) -> u64 {
-        self.count_planes();
+        self.empty_lanes();
         let set = self.counts.iter().enumerate().filter(|(_, count)| **count * 2 > self.taken);
         set.fold(0, |hash, (bit, _)| hash | 1 << bit)
     }

@@ -36,11 +36,11 @@ impl Words {
     }
 }
 
-/// The ASCII letters and digits as small letters, by their code; zero for the rest.
+/// ASCII letters and digits as small letters, by their code; a blank for the rest.
 const SMALL: [u8; 256] = small_letters();
 
 const fn small_letters() -> [u8; 256] {
-    let mut table = [0; 256];
+    let mut table = [b' '; 256];
     let mut code: u8 = 0;
     while code.is_ascii() {
         if code.is_ascii_alphanumeric() {
@@ -51,13 +51,20 @@ const fn small_letters() -> [u8; 256] {
     table
 }
 
+/// Without a branch on what a byte is: a blank behind a blank is written over by what follows.
 fn take_ascii(run: &str, listed: &mut Vec<u8>) {
+    let mut at = listed.len();
+    let mut before = listed.last().copied().unwrap_or(b' ');
+    listed.resize(at + run.len(), b' ');
     for byte in run.bytes() {
-        match SMALL[usize::from(byte)] {
-            0 => end_word(listed),
-            small => listed.push(small),
+        let small = SMALL[usize::from(byte)];
+        if let Some(place) = listed.get_mut(at) {
+            *place = small;
         }
+        at += usize::from(small != b' ' || before != b' ');
+        before = small;
     }
+    listed.truncate(at);
 }
 
 fn take_char(c: char, listed: &mut Vec<u8>) {

@@ -2,7 +2,8 @@
 
 /// A growing text with a limit in bytes.
 pub(super) struct Text {
-    out: String,
+    /// UTF-8.
+    out: Vec<u8>,
     pending: Gap,
     limit_bytes: usize,
     is_cut: bool,
@@ -18,11 +19,48 @@ enum Gap {
 
 impl Text {
     pub(super) fn with_limit(limit_bytes: usize) -> Self {
-        Self { out: String::new(), pending: Gap::None, limit_bytes, is_cut: false }
+        Self { out: Vec::new(), pending: Gap::None, limit_bytes, is_cut: false }
     }
 
     /// Appends text in which a run of blanks means one blank.
     pub(super) fn push(&mut self, text: &str) {
+        if text.is_ascii() && self.out.len() + text.len() < self.limit_bytes {
+            self.push_ascii(text);
+        } else {
+            self.push_words(text);
+        }
+    }
+
+    /// The quick way for most texts, which fit and are ASCII.
+    fn push_ascii(&mut self, text: &str) {
+        let words = text.trim_start_matches(is_blank);
+        if words.len() < text.len() {
+            self.owe(Gap::Blank);
+        }
+        if words.is_empty() {
+            return;
+        }
+        self.out.extend_from_slice(self.pending.written().as_bytes());
+        self.pending = Gap::None;
+        let mut at = self.out.len();
+        let mut was_blank = false;
+        self.out.resize(at + words.len(), b' ');
+        for byte in words.bytes() {
+            let is_blank = is_ascii_blank(byte);
+            if let Some(place) = self.out.get_mut(at) {
+                *place = if is_blank { b' ' } else { byte };
+            }
+            // A blank behind a blank is written over by what follows.
+            at += usize::from(!(is_blank && was_blank));
+            was_blank = is_blank;
+        }
+        self.out.truncate(at - usize::from(was_blank));
+        if was_blank {
+            self.owe(Gap::Blank);
+        }
+    }
+
+    fn push_words(&mut self, text: &str) {
         let mut rest = text;
         while !self.is_cut {
             let (word, blank) = rest.split_at_checked(next_blank(rest)).unwrap_or((rest, ""));
@@ -38,12 +76,13 @@ impl Text {
 
     /// The same text, cut at another limit.
     pub(super) fn with_other_limit(&self, limit_bytes: usize) -> Self {
-        let kept = char_boundary_at_or_before(&self.out, limit_bytes);
-        let is_cut = kept < self.out.len() || self.is_cut;
-        let kept = self.out.get(..kept).unwrap_or_default();
+        let whole = str::from_utf8(&self.out).unwrap_or_default();
+        let kept = char_boundary_at_or_before(whole, limit_bytes);
+        let is_cut = kept < whole.len() || self.is_cut;
+        let kept = whole.get(..kept).unwrap_or_default();
         // A gap is only written with what follows it.
         let out = if is_cut { kept.trim_end_matches([' ', '\n']) } else { kept };
-        Self { out: out.to_owned(), pending: self.pending, limit_bytes, is_cut }
+        Self { out: out.into(), pending: self.pending, limit_bytes, is_cut }
     }
 
     /// A blank, if text stands on both sides.
@@ -61,7 +100,7 @@ impl Text {
     }
 
     pub(super) fn into_string(self) -> String {
-        self.out
+        String::from_utf8(self.out).unwrap_or_default()
     }
 
     fn owe(&mut self, gap: Gap) {
@@ -74,18 +113,24 @@ impl Text {
         if word.is_empty() || self.is_cut {
             return;
         }
-        let gap = match self.pending {
-            Gap::None => "",
-            Gap::Blank => " ",
-            Gap::Line => "\n",
-        };
+        let gap = self.pending.written();
         let room = self.limit_bytes.saturating_sub(self.out.len() + gap.len());
         let kept = char_boundary_at_or_before(word, room);
         self.is_cut = kept < word.len();
         if let Some(kept) = word.get(..kept).filter(|kept| !kept.is_empty()) {
-            self.out.push_str(gap);
-            self.out.push_str(kept);
+            self.out.extend_from_slice(gap.as_bytes());
+            self.out.extend_from_slice(kept.as_bytes());
             self.pending = Gap::None;
+        }
+    }
+}
+
+impl Gap {
+    const fn written(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Blank => " ",
+            Self::Line => "\n",
         }
     }
 }
@@ -113,7 +158,14 @@ fn next_blank(text: &str) -> usize {
 
 /// White space, and control characters, which no reader sees.
 fn is_blank(c: char) -> bool {
-    if c.is_ascii() { c <= ' ' || c == '\x7f' } else { c.is_whitespace() || c.is_control() }
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => is_ascii_blank(byte),
+        Ok(_) | Err(_) => c.is_whitespace() || c.is_control(),
+    }
+}
+
+const fn is_ascii_blank(byte: u8) -> bool {
+    byte <= b' ' || byte == 0x7f
 }
 
 /// The text on one line, at most so many characters of it.

@@ -23,6 +23,7 @@ enum Piece {
 /// Adds a text to the one before it.
 fn add_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
+        _ if text.is_empty() => {}
         Some(Piece::Text(before)) => before.push_str(text),
         _ => pieces.push(Piece::Text(text.to_owned())),
     }
