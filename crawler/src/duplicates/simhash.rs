@@ -24,8 +24,8 @@ pub fn content_hash(texts: &[&Words]) -> u64 {
 
 /// A number in which texts that are alike differ in few bits (Charikar, STOC 2002).
 ///
-/// Each run of three words is hashed by xxh3, and each bit of the number is what most of these
-/// hashes have there; a run that comes twice counts twice.
+/// Each run of three words has a hash, and each bit of the number is what most of these hashes
+/// have there; a run that comes twice counts twice.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SimHash(pub u64);
 
@@ -60,8 +60,15 @@ impl SimHash {
     }
 }
 
+/// One hash of the hashes of words that follow each other: a sum with odd factors, so that their
+/// order counts, and the last step of splitmix64 (Steele and others, OOPSLA 2014) to mix its bits.
 fn shingle(window: [u64; SHINGLE]) -> u64 {
-    xxh3_64(window.map(u64::to_le_bytes).as_flattened())
+    let sum = window.iter().fold(0_u64, |sum, word| {
+        sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(*word)
+    });
+    let mixed = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 /// How often each bit was set in what was taken.

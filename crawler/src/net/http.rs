@@ -213,6 +213,9 @@ impl HttpTransport {
         let (head, body) = response.into_parts();
         let body = receive(head.status, Coding::of(&head.headers), body, terms, start).await?;
         held.answered();
+        // The connection's own task puts it back, a moment later: without it the next request to
+        // the site, if it came at once, would open another.
+        tokio::task::yield_now().await;
         Ok(Reply {
             url: url.clone(),
             status: head.status,

@@ -33,8 +33,11 @@ impl Text {
 
     /// The quick way for most texts, which fit and are ASCII.
     fn push_ascii(&mut self, text: &str) {
-        let words = text.trim_start_matches(is_blank);
-        if words.len() < text.len() {
+        let blanks = text.bytes().take_while(|byte| is_ascii_blank(*byte)).count();
+        let from_word = text.as_bytes().get(blanks..).unwrap_or_default();
+        let end_blanks = from_word.iter().rev().take_while(|byte| is_ascii_blank(**byte)).count();
+        let words = from_word.get(..from_word.len() - end_blanks).unwrap_or_default();
+        if blanks > 0 {
             self.owe(Gap::Blank);
         }
         if words.is_empty() {
@@ -42,20 +45,16 @@ impl Text {
         }
         self.out.extend_from_slice(self.pending.written().as_bytes());
         self.pending = Gap::None;
-        let mut at = self.out.len();
-        let mut was_blank = false;
-        self.out.resize(at + words.len(), b' ');
-        for byte in words.bytes() {
-            let is_blank = is_ascii_blank(byte);
-            if let Some(place) = self.out.get_mut(at) {
-                *place = if is_blank { b' ' } else { byte };
+        if has_plain_blanks(words) {
+            self.out.extend_from_slice(words);
+        } else {
+            let words = words.split(|byte| is_ascii_blank(*byte)).filter(|word| !word.is_empty());
+            for (nth, word) in words.enumerate() {
+                self.out.extend_from_slice(if nth > 0 { b" " } else { b"" });
+                self.out.extend_from_slice(word);
             }
-            // A blank behind a blank is written over by what follows.
-            at += usize::from(!(is_blank && was_blank));
-            was_blank = is_blank;
         }
-        self.out.truncate(at - usize::from(was_blank));
-        if was_blank {
+        if end_blanks > 0 {
             self.owe(Gap::Blank);
         }
     }
@@ -162,6 +161,17 @@ fn is_blank(c: char) -> bool {
         Ok(byte) if byte.is_ascii() => is_ascii_blank(byte),
         Ok(_) | Err(_) => c.is_whitespace() || c.is_control(),
     }
+}
+
+/// Whether all blanks of a text are single spaces, as in most: then it can be taken as it is. No
+/// early end, so that many bytes are looked at together.
+fn has_plain_blanks(words: &[u8]) -> bool {
+    let next = words.iter().skip(1);
+    let odd = words.iter().zip(next).fold(false, |odd, (byte, next)| {
+        let is_odd = is_ascii_blank(*byte) & ((*byte != b' ') | is_ascii_blank(*next));
+        odd | is_odd
+    });
+    !odd
 }
 
 const fn is_ascii_blank(byte: u8) -> bool {

@@ -51,6 +51,8 @@ pub struct LocalStore<E: Engine> {
     shared: Arc<Shared<E>>,
     line: Line<E>,
     opening: Opening,
+    /// What the engine holds in memory.
+    cache_bytes: u64,
 }
 
 /// How requests reach the writer.
@@ -95,6 +97,7 @@ impl LocalStore<MemoryEngine> {
             shared,
             line: Line::Inline(Box::new(Mutex::new(Some(writer)))),
             opening: Opening::Created,
+            cache_bytes: 0,
         }
     }
 }
@@ -118,6 +121,7 @@ impl<E: Engine> LocalStore<E> {
             None => StateRow::default(),
         };
         let engine = Arc::new(engine);
+        let cache_bytes = options.cache_bytes;
         let threads = disk.is_some() && options.work == Work::Threads;
         let (spool, lock, marker) = match disk {
             Some(disk) => {
@@ -142,7 +146,7 @@ impl<E: Engine> LocalStore<E> {
         } else {
             Line::Inline(Box::new(Mutex::new(Some(writer))))
         };
-        Ok(Self { shared, line, opening })
+        Ok(Self { shared, line, opening, cache_bytes })
     }
 
     /// How the store was found when it was opened.
@@ -179,6 +183,18 @@ impl<E: Engine> LocalStore<E> {
         self.line.send(job)?;
         let stopped = |_| StoreError::NotDone { cause: "the store's writer stopped".into() };
         answered.await.map_err(stopped)?
+    }
+
+    /// Reads a few rows. As long as the engine's cache holds the whole store they are there, and to
+    /// wake a thread for them would cost more than they do.
+    async fn read_few<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Shared<E>, &E) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if self.shared.disk_bytes() > self.cache_bytes {
+            return self.read(read).await;
+        }
+        read(&self.shared, &*self.shared.engine()?)
     }
 
     /// Reads, without holding up the runtime.
@@ -336,7 +352,7 @@ impl<E: Engine> Store for LocalStore<E> {
 
     async fn robots(&self, origin: &Origin) -> Result<Option<RobotsRecord>, StoreError> {
         let origin = origin.clone();
-        self.read(move |shared, engine| shared.robots(engine, &origin)).await
+        self.read_few(move |shared, engine| shared.robots(engine, &origin)).await
     }
 
     async fn put_robots(&self, origin: &Origin, record: &RobotsRecord) -> Result<(), StoreError> {
@@ -346,7 +362,7 @@ impl<E: Engine> Store for LocalStore<E> {
 
     async fn page(&self, url: &Url) -> Result<Option<PageRecord>, StoreError> {
         let url = url.clone();
-        self.read(move |shared, engine| shared.page(engine, &url)).await
+        self.read_few(move |shared, engine| shared.page(engine, &url)).await
     }
 
     async fn pages(
@@ -366,7 +382,7 @@ impl<E: Engine> Store for LocalStore<E> {
         max: usize,
     ) -> Result<Vec<Vec<PageRecord>>, StoreError> {
         let site = site.clone();
-        self.read(move |shared, engine| {
+        self.read_few(move |shared, engine| {
             likenesses.iter().map(|likeness| shared.alike(engine, &site, likeness, max)).collect()
         })
         .await
@@ -410,7 +426,7 @@ impl<E: Engine> Store for LocalStore<E> {
 
     async fn meta(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let key = key::meta(name);
-        self.read(move |_, engine| Ok(engine.read(&key)?)).await
+        self.read_few(move |_, engine| Ok(engine.read(&key)?)).await
     }
 
     async fn put_meta(&self, name: &str, value: Vec<u8>) -> Result<(), StoreError> {

@@ -88,6 +88,10 @@ impl<E: Engine> Shared<E> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn disk_bytes(&self) -> u64 {
+        self.disk_bytes.load(Ordering::Relaxed)
+    }
+
     pub(super) fn note_disk_bytes(&self, bytes: u64) {
         self.disk_bytes.store(bytes, Ordering::Relaxed);
     }
@@ -409,7 +413,7 @@ impl<E: Engine> Shared<E> {
         let engine = self.engine().map_or(0, |engine| engine.memory_estimate(tally.known));
         Stats {
             memory_estimate_bytes: engine + self.seen.memory_bytes() + self.sites().memory_bytes(),
-            disk_bytes: self.disk_bytes.load(Ordering::Relaxed),
+            disk_bytes: self.disk_bytes(),
             known: tally.known,
             queued: tally.queued,
             revisits: tally.revisits,
