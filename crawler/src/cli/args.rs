@@ -136,6 +136,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N")]
     pub(crate) address_per_second: Option<u32>,
 
+    /// Requests a second of the whole crawl [default: 200]
+    #[arg(long, value_name = "N")]
+    pub(crate) whole_per_second: Option<u32>,
+
     /// End when nothing is due within this time [default: 2m]
     #[arg(long, value_name = "TIME")]
     pub(crate) patience: Option<Span>,

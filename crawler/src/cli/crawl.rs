@@ -104,6 +104,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     set(&mut config.politeness.policy, &args.policy);
     set(&mut config.politeness.interval, &args.interval);
     set(&mut config.politeness.address_per_second, &args.address_per_second);
+    set(&mut config.politeness.whole_per_second, &args.whole_per_second);
     set(&mut config.identity.agent, &args.agent);
     set(&mut config.network.page_bytes, &args.page_bytes);
     set(&mut config.storage.store, &args.store);

@@ -63,9 +63,9 @@ impl SimHash {
 /// One hash of the hashes of words that follow each other: a sum with odd factors, so that their
 /// order counts, and the last step of splitmix64 (Steele and others, OOPSLA 2014) to mix its bits.
 fn shingle(window: [u64; SHINGLE]) -> u64 {
-    let sum = window.iter().fold(0_u64, |sum, word| {
-        sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(*word)
-    });
+    let sum = window
+        .iter()
+        .fold(0_u64, |sum, word| sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(*word));
     let mixed = (sum ^ sum >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
