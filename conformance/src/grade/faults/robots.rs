@@ -1,0 +1,2 @@
+use super::{Fault};
+pub(super) const FAULTS: &[Fault] = &[];
