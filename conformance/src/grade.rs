@@ -141,7 +141,10 @@ impl Graded {
         self.by(|result| result.case.clause.as_str())
     }
 
-    fn by<'a>(&'a self, key: impl Fn(&'a GradedCase) -> &'a str) -> BTreeMap<&'a str, Vec<&'a GradedCase>> {
+    fn by<'a>(
+        &'a self,
+        key: impl Fn(&'a GradedCase) -> &'a str,
+    ) -> BTreeMap<&'a str, Vec<&'a GradedCase>> {
         let mut groups: BTreeMap<&str, Vec<&GradedCase>> = BTreeMap::new();
         for result in &self.results {
             groups.entry(key(result)).or_default().push(result);

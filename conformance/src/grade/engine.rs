@@ -94,10 +94,8 @@ impl Engine {
     pub fn ask(&mut self, question: &Value) -> Result<Result<Value, AskError>, EngineError> {
         let process = match self.process.take() {
             Some(process) => process,
-            None => Process::start(&self.command).map_err(|source| EngineError::Start {
-                command: self.command.clone(),
-                source,
-            })?,
+            None => Process::start(&self.command)
+                .map_err(|source| EngineError::Start { command: self.command.clone(), source })?,
         };
         let (process, answer) = process.ask(question, self.limit);
         self.process = process;
@@ -113,8 +111,7 @@ impl Engine {
 
 impl Process {
     fn start(command: &str) -> io::Result<Self> {
-        let mut child =
-            shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let no_pipe = || io::Error::other("the process has no standard input and output");
         let input = child.stdin.take().ok_or_else(no_pipe)?;
         let output = child.stdout.take().ok_or_else(no_pipe)?;
@@ -237,13 +234,29 @@ mod tests {
     fn engines_that_fail_are_told_apart() {
         let question = serde_json::json!({ "id": "a/b/c" });
         for (command, first, second) in [
-            ("while read -r line; do echo '{\"allowed\":true}'; done", "{\"allowed\":true}", "{\"allowed\":true}"),
-            ("read -r line; echo '{}'", "{}", "the engine ended instead of answering (exit status: 0)"),
-            ("read -r line; exit 7", "the engine ended instead of answering (exit status: 7)", "the engine ended"),
+            (
+                "while read -r line; do echo '{\"allowed\":true}'; done",
+                "{\"allowed\":true}",
+                "{\"allowed\":true}",
+            ),
+            (
+                "read -r line; echo '{}'",
+                "{}",
+                "the engine ended instead of answering (exit status: 0)",
+            ),
+            (
+                "read -r line; exit 7",
+                "the engine ended instead of answering (exit status: 7)",
+                "the engine ended",
+            ),
             ("read -r line; echo hello; sleep 9", "no JSON object: \"hello\"", "no JSON object"),
             ("read -r line; echo '[1]'; sleep 9", "no JSON object: \"[1]\"", "no JSON object"),
             ("exec sleep 9", "no answer within 300ms", "no answer"),
-            ("read -r a; echo '{}'; echo more; exec sleep 9", "{}", "said something before it was asked: \"more\""),
+            (
+                "read -r a; echo '{}'; echo more; exec sleep 9",
+                "{}",
+                "said something before it was asked: \"more\"",
+            ),
         ] {
             let mut engine = Engine::new(command, LIMIT);
             for (at, expect) in [first, second].into_iter().enumerate() {

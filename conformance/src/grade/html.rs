@@ -155,7 +155,10 @@ fn row(result: &GradedCase) -> String {
     );
     if let Some(document) = &case.overrules_parser {
         let document = escape(document);
-        let _ = writeln!(row, "<p class=\"faint\">Google's own parser answers otherwise; overruled by {document}.</p>");
+        let _ = writeln!(
+            row,
+            "<p class=\"faint\">Google's own parser answers otherwise; overruled by {document}.</p>"
+        );
     }
     let mut block = |name: &str, text: &str| {
         let _ = writeln!(row, "<p class=\"label\">{name}</p><pre>{}</pre>", escape(&short(text)));

@@ -8,7 +8,12 @@ use super::{Graded, GradedCase, Outcome, Tally};
 pub fn junit(graded: &Graded) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let counts = |tally: Tally| {
-        format!("tests=\"{}\" failures=\"{}\" skipped=\"{}\"", tally.all(), tally.bad, tally.skipped + tally.expected)
+        format!(
+            "tests=\"{}\" failures=\"{}\" skipped=\"{}\"",
+            tally.all(),
+            tally.bad,
+            tally.skipped + tally.expected
+        )
     };
     let _ = writeln!(xml, "<testsuites name=\"comity-conformance\" {}>", counts(graded.tally()));
     for (subject, results) in graded.by_subject() {
@@ -19,10 +24,16 @@ pub fn junit(graded: &Graded) -> String {
     }
     if !graded.unexpected.is_empty() {
         let failures = graded.unexpected.len();
-        let _ = writeln!(xml, "  <testsuite name=\"expected failures\" tests=\"{failures}\" failures=\"{failures}\">");
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"expected failures\" tests=\"{failures}\" failures=\"{failures}\">"
+        );
         for line in &graded.unexpected {
             let name = escape(line);
-            let _ = writeln!(xml, "    <testcase name=\"{name}\"><failure message=\"{name}\"/></testcase>");
+            let _ = writeln!(
+                xml,
+                "    <testcase name=\"{name}\"><failure message=\"{name}\"/></testcase>"
+            );
         }
         xml.push_str("  </testsuite>\n");
     }

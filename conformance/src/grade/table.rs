@@ -31,7 +31,11 @@ pub fn table(graded: &Graded) -> String {
         text.push_str(&failure(result));
     }
     if bad.len() > SHOWN {
-        let _ = writeln!(text, "\nand {} more; --json FILE and --html FILE have all", bad.len() - SHOWN);
+        let _ = writeln!(
+            text,
+            "\nand {} more; --json FILE and --html FILE have all",
+            bad.len() - SHOWN
+        );
     }
     for line in &graded.unexpected {
         let _ = writeln!(text, "\n{line}");

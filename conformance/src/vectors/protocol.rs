@@ -54,8 +54,8 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "rules",
-        asks: "Which rules bind the crawler on this page?",
-        input: &["headers", "html", "url", "agents", "crawler", "now"],
+        asks: "Which rules bind the crawler on this page, and what may be shown of it?",
+        input: &["robots", "headers", "html", "url", "agents", "crawler", "now"],
         answers: &[
             "noindex",
             "nofollow",
@@ -146,9 +146,9 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "pace",
-        asks: "When may the site be asked again, and less often than after good answers only?",
-        input: &["events", "crawl_delay_s"],
-        answers: &["ready_at_s", "slower"],
+        asks: "May the site be asked again at these times, and is it less often than after good answers?",
+        input: &["events", "crawl_delay_s", "ask"],
+        answers: &["ready", "slower"],
     },
     Kind {
         name: "revisit",

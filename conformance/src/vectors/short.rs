@@ -28,6 +28,25 @@ pub(super) fn long_form(
         let robots = format!("user-agent: *\n{}", text(&rules)?);
         input.insert("robots".into(), robots.into());
     }
+    if let Some(date) = input.remove("date") {
+        let tag = format!("unavailable_after: {}", text(&date)?);
+        input.insert("tag".into(), tag.into());
+    }
+    if let Some(tag) = input.remove("tag") {
+        let lines = if let Value::Array(lines) = tag { lines } else { vec![tag] };
+        let headers = lines.into_iter().map(|line| vec![Value::from("X-Robots-Tag"), line]);
+        input.insert("headers".into(), headers.collect());
+    }
+    if let Some(meta) = input.remove("meta") {
+        let head = format!("<meta name=\"robots\" content=\"{}\">", text(&meta)?);
+        input.insert("head".into(), head.into());
+    }
+    if let Some(head) = input.remove("head") {
+        input.insert("html".into(), page(text(&head)?, "<p>Some text.</p>").into());
+    }
+    if let Some(content) = input.remove("content") {
+        input.insert("html".into(), page("", text(&content)?).into());
+    }
     for key in TEXTS {
         if let Some(made @ Value::Object(_)) = input.get(*key) {
             let made = made_of_parts(made)?;
@@ -50,6 +69,13 @@ pub(super) fn long_form(
     Ok(input)
 }
 
+/// A whole page with this in its head and that in its body.
+fn page(head: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html><head><title>A page</title>\n{head}\n</head>\n<body>\n{body}\n</body></html>\n"
+    )
+}
+
 fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| format!("{value} is no text"))
 }
@@ -59,7 +85,13 @@ fn made_of_parts(made: &Value) -> Result<String, String> {
     let part = |key: &str| made.get(key).and_then(Value::as_str).unwrap_or_default();
     let times = made.get("times").and_then(Value::as_u64).unwrap_or_default();
     let known = ["head", "item", "times", "tail"];
-    if let Some(key) = made.as_object().into_iter().flatten().map(|(key, _)| key).find(|key| !known.contains(&key.as_str())) {
+    if let Some(key) = made
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key)
+        .find(|key| !known.contains(&key.as_str()))
+    {
         return Err(format!("a text is made of head, item, times and tail, not of {key}"));
     }
     let item = part("item");
@@ -105,9 +137,13 @@ mod tests {
 
     #[test]
     fn times() {
-        for (text, expect) in
-            [("0s", Ok(0)), ("1d 12h", Ok(129_600)), ("5m 3s", Ok(303)), ("5", Err(())), ("x", Err(()))]
-        {
+        for (text, expect) in [
+            ("0s", Ok(0)),
+            ("1d 12h", Ok(129_600)),
+            ("5m 3s", Ok(303)),
+            ("5", Err(())),
+            ("x", Err(())),
+        ] {
             assert_eq!(seconds(text).map_err(|_| ()), expect, "{text}");
         }
     }

@@ -1,2 +1,2 @@
-use super::{Fault};
+use super::Fault;
 pub(super) const FAULTS: &[Fault] = &[];

@@ -1,18 +1,21 @@
 //! Questions about a page: its rules, its text, its links.
 
-use comity_compliance::{Follow, Limit, Move, Publication};
+use comity_compliance::robots::{Access, RobotsTxt};
+use comity_compliance::{Follow, Limit, Move, Publication, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
 use super::super::rules::{Judged, Question};
-use super::super::words::moment;
+use super::super::words::{moment, preset};
 use super::Address;
 use super::texts::Who;
 use crate::page::{HeaderLinks, Link, LinkKind, Refresh, ScanLimits, header_links};
 
 #[derive(Deserialize)]
 pub(super) struct PageQuestion {
+    robots: Option<String>,
+    policy: Option<String>,
     #[serde(default)]
     headers: Vec<(String, String)>,
     html: Option<String>,
@@ -27,9 +30,19 @@ pub(super) struct PageQuestion {
 impl PageQuestion {
     fn judge(&self) -> anyhow::Result<Judged> {
         let (tokens, class) = self.who.judged()?;
-        let now = moment(&self.now, comity_compliance::Timestamp::EPOCH)?;
+        let now = moment(&self.now, Timestamp::EPOCH)?;
         let question = Question::of_page(self.headers.clone(), self.html.clone(), &self.url);
         question.judge_for(tokens, class, now)
+    }
+
+    /// Whether robots.txt forbids to fetch the page, so that nothing of it is seen (RM-043).
+    fn is_unseen(&self) -> anyhow::Result<bool> {
+        let Some(robots) = &self.robots else { return Ok(false) };
+        let (tokens, class) = self.who.judged()?;
+        let policy = preset(self.policy.as_deref())?;
+        let file = RobotsTxt::parse(robots.as_bytes());
+        let verdict = file.verdict_as(class, policy, &tokens, &self.url);
+        Ok(verdict.access == Access::Disallow)
     }
 
     fn header_links(&self) -> HeaderLinks {
@@ -43,6 +56,9 @@ impl PageQuestion {
 
 /// The rules by their names, and what they come to.
 pub(super) fn rules(question: PageQuestion) -> anyhow::Result<Value> {
+    if question.is_unseen()? {
+        return Ok(json!({ "show": Publication::UNSEEN.code() }));
+    }
     let judged = question.judge()?;
     let mut answer = Value::Object(judged.values());
     answer["show"] = judged.publication.code().into();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use comity_compliance::{
     Alternate, Answer, CrossSubmission, Ended, GroundsReason, Hop, HttpsTwin, Move, Origin, Policy,
-    Sighting, Signals, SitePace, Strength, Submission, confirmed_alternates, may_list,
+    Sighting, Signals, SitePace, Strength, Submission, Timestamp, confirmed_alternates, may_list,
     revisit_after, rhythm,
 };
 use serde::Deserialize;
@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::super::json_lines;
-use super::super::robots::seconds;
 use super::super::words::{instant, moment, preset};
 use super::Address;
 use crate::sitemap::{Listed, SitemapLimits, SitemapReader};
@@ -125,7 +124,7 @@ pub(super) fn sitemap(mut question: SitemapQuestion) -> anyhow::Result<Value> {
     let body = json_lines::octets(question.body.take(), question.body_b64.as_deref())?;
     let body = body.context("a question has body or body_b64")?;
     let (submission, place) = (question.submission()?, normalise(&question.url));
-    let now = moment(&question.now, comity_compliance::Timestamp::EPOCH)?;
+    let now = moment(&question.now, Timestamp::EPOCH)?;
     let mut reader = SitemapReader::new(SitemapLimits::default(), now);
     if let Some(content_type) = &question.content_type {
         reader = reader.with_content_type(content_type);
@@ -188,6 +187,13 @@ pub(super) struct PaceQuestion {
     #[serde(default)]
     events: Vec<PaceEvent>,
     crawl_delay_s: Option<u64>,
+    #[serde(default)]
+    ask: Vec<PaceAsk>,
+}
+
+#[derive(Deserialize)]
+struct PaceAsk {
+    t_s: f64,
 }
 
 #[derive(Deserialize)]
@@ -197,7 +203,7 @@ struct PaceEvent {
     retry_after_s: Option<u64>,
 }
 
-/// When the site may be asked again, and whether that is later than if all answers had been good.
+/// Whether the site may be asked again then, and later than if all answers had been good.
 pub(super) fn pace(question: &PaceQuestion) -> anyhow::Result<Value> {
     let policy = Policy::new(preset(question.policy.as_deref())?);
     let after = |answer: &dyn Fn(&PaceEvent) -> Answer| {
@@ -215,7 +221,9 @@ pub(super) fn pace(question: &PaceQuestion) -> anyhow::Result<Value> {
         None => Answer::Unanswered,
     };
     let (ready, if_good) = (after(&told), after(&|_| Answer::Served));
-    Ok(json!({ "ready_at_s": ready.map(seconds), "slower": ready > if_good }))
+    let is_ready = |ask: &PaceAsk| ready.is_none_or(|ready| ready <= instant(ask.t_s));
+    let times: Vec<bool> = question.ask.iter().map(is_ready).collect();
+    Ok(json!({ "ready": times, "slower": ready > if_good }))
 }
 
 #[derive(Deserialize)]
@@ -244,7 +252,7 @@ pub(super) fn revisit(question: &RevisitQuestion) -> Value {
         Seen::Unchanged => Sighting::Unchanged,
         Seen::Gone => Sighting::Gone,
     };
-    let now = comity_compliance::Timestamp::EPOCH;
+    let now = Timestamp::EPOCH;
     let expires = question.expired.then_some(now);
     let next = revisit_after(&policy, rhythm(&policy, Some(usual), sighting), expires, now);
     json!({ "later": next > usual })

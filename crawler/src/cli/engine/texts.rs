@@ -84,7 +84,8 @@ pub(super) fn scope(question: ScopeQuestion) -> anyhow::Result<Value> {
     let of_file = Origin::of(&question.robots_url)?;
     let of_page = Origin::of(&question.url).ok();
     let place = of_file.robots_url();
-    let is_there = place.path() == question.robots_url.path() && question.robots_url.query().is_none();
+    let is_there =
+        place.path() == question.robots_url.path() && question.robots_url.query().is_none();
     Ok(json!({ "applies": is_there && of_page == Some(of_file) }))
 }
 

@@ -406,7 +406,7 @@ fn joined(headers: &[(String, String)], name: &str) -> Option<String> {
 }
 
 /// Seconds since 1970: a whole number where it is one.
-pub(in crate::cli) fn seconds(at: Timestamp) -> Value {
+pub(super) fn seconds(at: Timestamp) -> Value {
     let rest = at.since(Timestamp::from_secs(at.as_secs()));
     if rest == Duration::ZERO {
         return at.as_secs().into();

@@ -10,7 +10,6 @@ mod when;
 
 use std::path::Path;
 
-pub(super) use self::life::seconds;
 pub(super) use self::when::stage;
 
 use serde_json::{Value, json};
