@@ -1,2 +1,737 @@
-use super::Fault;
-pub(super) const FAULTS: &[Fault] = &[];
+//! Faults of those who read robots.txt, or live with its absence.
+
+use serde_json::{Map, Value};
+
+use super::{Fault, say, text};
+use crate::vectors::Case;
+
+/// Where an engine with the fault says something else than is right.
+type Answer = Map<String, Value>;
+
+fn robots(case: &Case) -> &str {
+    text(case, "robots")
+}
+
+fn robots_lower(case: &Case) -> String {
+    robots(case).to_ascii_lowercase()
+}
+
+/// Path and query of the URL that is asked about.
+fn path(case: &Case) -> &str {
+    let rest = text(case, "url").split_once("://").map_or("", |(_, rest)| rest);
+    rest.find(['/', '?']).map_or("/", |at| &rest[at..])
+}
+
+/// The paths of the rules of one kind.
+fn paths<'a>(case: &'a Case, field: &'a str) -> impl Iterator<Item = &'a str> {
+    robots(case).split(['\n', '\r']).filter_map(move |line| {
+        let (name, value) = line.split('#').next()?.split_once(':')?;
+        name.trim().eq_ignore_ascii_case(field).then_some(value.trim())
+    })
+}
+
+fn any_path(case: &Case, is: fn(&str) -> bool) -> bool {
+    paths(case, "disallow").chain(paths(case, "allow")).any(is)
+}
+
+fn allow_if(answer: &mut Answer, is: bool) {
+    if is {
+        say(answer, "allowed", true);
+    }
+}
+
+fn disallow_if(answer: &mut Answer, is: bool) {
+    if is {
+        say(answer, "allowed", false);
+    }
+}
+
+/// The events of a life, or of a site's answers.
+fn events(case: &Case) -> impl Iterator<Item = &Value> {
+    case.input.get("events").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn has_status(case: &Case, is: fn(u64) -> bool) -> bool {
+    events(case).filter_map(|event| event["status"].as_u64()).any(is)
+}
+
+/// All answers of a life.
+fn say_all(answer: &mut Answer, value: bool) {
+    if let Some(Value::Array(answers)) = answer.get_mut("allowed") {
+        answers.iter_mut().for_each(|answer| *answer = value.into());
+    }
+}
+
+/// The answers to questions that are asked between these times, in seconds.
+fn say_between(case: &Case, answer: &mut Answer, from: u64, to: u64, value: bool) {
+    let asked = case.input.get("ask").and_then(Value::as_array).into_iter().flatten();
+    let Some(Value::Array(answers)) = answer.get_mut("allowed") else { return };
+    for (ask, answer) in asked.zip(answers) {
+        let at = ask["t_s"].as_u64().unwrap_or_default();
+        if (from..to).contains(&at) {
+            *answer = value.into();
+        }
+    }
+}
+
+fn scale_refreshes(answer: &mut Answer, scale: fn(u64) -> u64) {
+    if let Some(Value::Array(times)) = answer.get_mut("refresh_at_s") {
+        for time in times.iter_mut() {
+            if let Some(at) = time.as_u64() {
+                *time = scale(at).into();
+            }
+        }
+    }
+}
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "bare-cr-is-no-line-end",
+        subject: "robots-syntax",
+        what: "a CR alone does not end a line",
+        answer: |case, answer| {
+            let bare = robots(case).replace("\r\n", "").contains('\r');
+            allow_if(answer, bare);
+        },
+    },
+    Fault {
+        name: "bom-kept",
+        subject: "robots-syntax",
+        what: "a byte order mark is a part of the first key",
+        answer: |case, answer| {
+            allow_if(answer, robots(case).starts_with('\u{feff}'));
+        },
+    },
+    Fault {
+        name: "html-refused",
+        subject: "robots-syntax",
+        what: "a page in place of the file has no rules",
+        answer: |case, answer| {
+            allow_if(answer, robots_lower(case).contains("<html"));
+        },
+    },
+    Fault {
+        name: "field-names-by-case",
+        subject: "robots-syntax",
+        what: "field names are compared with their case",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                robots(case).contains("DISALLOW") || robots(case).contains("Disallow"),
+            );
+        },
+    },
+    Fault {
+        name: "paths-without-case",
+        subject: "robots-",
+        what: "paths are compared without their case",
+        answer: |case, answer| {
+            let path = path(case).to_ascii_lowercase();
+            let hit = paths(case, "disallow").any(|rule| {
+                rule.starts_with('/')
+                    && !rule.contains(['*', '$'])
+                    && path.starts_with(&rule.to_ascii_lowercase())
+            });
+            disallow_if(answer, hit && paths(case, "allow").next().is_none());
+        },
+    },
+    Fault {
+        name: "comments-kept",
+        subject: "robots-syntax",
+        what: "a # within a line is a part of the value",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                robots(case)
+                    .lines()
+                    .any(|line| line.trim_start().starts_with("disallow") && line.contains('#')),
+            );
+        },
+    },
+    Fault {
+        name: "commented-rules-count",
+        subject: "robots-syntax",
+        what: "a rule behind a # counts",
+        answer: |case, answer| {
+            disallow_if(
+                answer,
+                robots(case).contains("#disallow") || robots(case).contains("# disallow"),
+            );
+        },
+    },
+    Fault {
+        name: "empty-disallow-forbids",
+        subject: "robots-",
+        what: "a disallow without a path forbids everything",
+        answer: |case, answer| {
+            disallow_if(answer, paths(case, "disallow").any(str::is_empty));
+        },
+    },
+    Fault {
+        name: "slash-prepended",
+        subject: "robots-syntax",
+        what: "a path without its slash gets one",
+        answer: |case, answer| {
+            disallow_if(
+                answer,
+                paths(case, "disallow").any(|rule| path(case) == format!("/{rule}")),
+            );
+        },
+    },
+    Fault {
+        name: "noindex-forbids",
+        subject: "robots-syntax",
+        what: "noindex lines forbid to fetch",
+        answer: |case, answer| {
+            disallow_if(answer, robots_lower(case).contains("\nnoindex:"));
+        },
+    },
+    Fault {
+        name: "sitemaps-of-own-host-only",
+        subject: "robots-syntax",
+        what: "sitemaps on other hosts are dropped",
+        answer: |_, answer| {
+            if let Some(Value::Array(sitemaps)) = answer.get_mut("sitemaps") {
+                sitemaps
+                    .retain(|url| url.as_str().is_some_and(|url| url.contains("//example.com/")));
+            }
+        },
+    },
+    Fault {
+        name: "sitemaps-lower-cased",
+        subject: "robots-syntax",
+        what: "the value of a sitemap line loses its case",
+        answer: |_, answer| {
+            if let Some(Value::Array(sitemaps)) = answer.get_mut("sitemaps") {
+                for url in sitemaps.iter_mut() {
+                    *url = url.as_str().unwrap_or_default().to_ascii_lowercase().into();
+                }
+            }
+        },
+    },
+    Fault {
+        name: "typos-refused",
+        subject: "robots-syntax",
+        what: "misspelt keys are unknown",
+        answer: |case, answer| {
+            let robots = robots_lower(case);
+            allow_if(
+                answer,
+                ["useragent", "user agent", "dissallow", "disalow"]
+                    .iter()
+                    .any(|typo| robots.contains(typo)),
+            );
+        },
+    },
+    Fault {
+        name: "colon-required",
+        subject: "robots-syntax",
+        what: "a line without a colon has no effect",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                robots(case)
+                    .lines()
+                    .any(|line| line.starts_with("disallow") && !line.contains(':')),
+            );
+        },
+    },
+    Fault {
+        name: "whole-file-read",
+        subject: "robots-syntax",
+        what: "what stands behind 500 KiB counts",
+        answer: |case, answer| {
+            disallow_if(answer, robots(case).len() > 512_000 && case.policy.is_some());
+        },
+    },
+    Fault {
+        name: "large-file-refused",
+        subject: "robots-syntax",
+        what: "a file of nearly 500 KiB is not read",
+        answer: |case, answer| {
+            allow_if(answer, robots(case).len() > 500_000);
+        },
+    },
+    Fault {
+        name: "blank-line-ends-a-group",
+        subject: "robots-groups",
+        what: "a blank line ends a group",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                robots(case).contains("\n\ndisallow")
+                    || robots(case).contains("\n\nuser-agent: two"),
+            );
+        },
+    },
+    Fault {
+        name: "unknown-line-ends-a-head",
+        subject: "robots-groups",
+        what: "an unknown or sitemap line ends a run of user-agent lines",
+        answer: |case, answer| {
+            let robots = robots_lower(case);
+            allow_if(answer, robots.contains("sitemap:") || robots.contains("crawl-delay:"));
+        },
+    },
+    Fault {
+        name: "first-group-only",
+        subject: "robots-groups",
+        what: "of several groups for an agent the first counts",
+        answer: |case, answer| {
+            let twice = robots_lower(case).matches("user-agent: googlebot-news").count() > 1;
+            allow_if(answer, twice && path(case) == "/shrimp");
+        },
+    },
+    Fault {
+        name: "last-group-only",
+        subject: "robots-groups",
+        what: "of several groups for an agent the last counts",
+        answer: |case, answer| {
+            let twice = robots_lower(case).matches("user-agent: googlebot-news").count() > 1;
+            allow_if(answer, twice && path(case) == "/fish");
+        },
+    },
+    Fault {
+        name: "global-added",
+        subject: "robots-groups",
+        what: "the rules for everyone bind an agent with a group of its own too",
+        answer: |case, answer| {
+            disallow_if(
+                answer,
+                robots(case).contains("user-agent: *\ndisallow: /\n") || path(case) == "/carrots",
+            );
+        },
+    },
+    Fault {
+        name: "token-by-prefix",
+        subject: "robots-groups",
+        what: "an agent obeys the group whose name its own begins with",
+        answer: |case, answer| {
+            let robots = robots_lower(case);
+            let agents = case.input.get("agents").and_then(Value::as_array).into_iter().flatten();
+            let hit = agents.filter_map(Value::as_str).any(|agent| {
+                paths(case, "user-agent")
+                    .any(|name| !name.is_empty() && agent.starts_with(&name.to_ascii_lowercase()))
+            });
+            disallow_if(answer, hit && robots.contains("disallow: /a"));
+        },
+    },
+    Fault {
+        name: "token-by-substring",
+        subject: "robots-groups",
+        what: "an agent obeys any group whose name contains its own",
+        answer: |case, answer| {
+            let agents = case.input.get("agents").and_then(Value::as_array).into_iter().flatten();
+            let hit = agents.filter_map(Value::as_str).any(|agent| {
+                paths(case, "user-agent").any(|name| name.to_ascii_lowercase().contains(agent))
+            });
+            disallow_if(answer, hit && path(case) == "/a");
+        },
+    },
+    Fault {
+        name: "agent-by-case",
+        subject: "robots-syntax",
+        what: "agents are compared with their case",
+        answer: |case, answer| {
+            let agents = case.input.get("agents").and_then(Value::as_array).into_iter().flatten();
+            allow_if(
+                answer,
+                agents
+                    .filter_map(Value::as_str)
+                    .any(|agent| agent != "examplebot" && !robots(case).contains(agent)),
+            );
+        },
+    },
+    Fault {
+        name: "version-not-cut",
+        subject: "robots-groups",
+        what: "googlebot/1.2 is another name than googlebot",
+        answer: |case, answer| {
+            allow_if(answer, robots(case).contains("googlebot/"));
+        },
+    },
+    Fault {
+        name: "orphans-count",
+        subject: "robots-groups",
+        what: "rules before any group bind everyone",
+        answer: |case, answer| {
+            disallow_if(answer, robots(case).starts_with("disallow"));
+        },
+    },
+    Fault {
+        name: "star-literal",
+        subject: "robots-matching",
+        what: "a star is a plain character",
+        answer: |case, answer| {
+            allow_if(answer, any_path(case, |rule| rule.trim_end_matches('*').contains('*')));
+        },
+    },
+    Fault {
+        name: "star-stops-at-slash",
+        subject: "robots-matching",
+        what: "a star does not match slashes",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                any_path(case, |rule| rule.contains('*')) && path(case).matches('/').count() > 2,
+            );
+        },
+    },
+    Fault {
+        name: "end-ignored",
+        subject: "robots-matching",
+        what: "a $ at the end does nothing",
+        answer: |case, answer| {
+            let hit = paths(case, "disallow").any(|rule| {
+                rule.strip_suffix('$')
+                    .is_some_and(|rule| !rule.contains('*') && path(case).starts_with(rule))
+            });
+            disallow_if(answer, hit);
+        },
+    },
+    Fault {
+        name: "query-ignored",
+        subject: "robots-matching",
+        what: "the query takes no part",
+        answer: |case, answer| {
+            allow_if(answer, path(case).contains('?') && any_path(case, |rule| rule.contains('?')));
+        },
+    },
+    Fault {
+        name: "matches-anywhere",
+        subject: "robots-matching",
+        what: "a rule matches inside of a path too",
+        answer: |case, answer| {
+            let hit =
+                paths(case, "disallow").any(|rule| rule.len() > 1 && path(case).contains(rule));
+            disallow_if(answer, hit);
+        },
+    },
+    Fault {
+        name: "nothing-escaped",
+        subject: "robots-matching",
+        what: "characters outside ASCII are compared as they stand",
+        answer: |case, answer| {
+            allow_if(answer, !robots(case).is_ascii());
+        },
+    },
+    Fault {
+        name: "everything-decoded",
+        subject: "robots-matching",
+        what: "%2F is a slash",
+        answer: |case, answer| {
+            disallow_if(answer, robots(case).contains("%2F") != text(case, "url").contains("%2F"));
+        },
+    },
+    Fault {
+        name: "unreserved-not-decoded",
+        subject: "robots-matching",
+        what: "%62 is no b",
+        answer: |case, answer| {
+            allow_if(answer, robots(case).contains("%62") || text(case, "url").contains("%62"));
+        },
+    },
+    Fault {
+        name: "robots-txt-disallowed",
+        subject: "robots-matching",
+        what: "/robots.txt is judged like other URLs",
+        answer: |case, answer| {
+            disallow_if(answer, path(case) == "/robots.txt");
+        },
+    },
+    Fault {
+        name: "first-rule-wins",
+        subject: "robots-precedence",
+        what: "the first rule that matches decides",
+        answer: |case, answer| {
+            let first = robots(case).lines().nth(1).unwrap_or_default();
+            if first == "disallow: /" || first == "disallow: /a" {
+                say(answer, "allowed", false);
+            }
+        },
+    },
+    Fault {
+        name: "allow-always-wins",
+        subject: "robots-precedence",
+        what: "any allow that matches decides",
+        answer: |case, answer| {
+            allow_if(
+                answer,
+                paths(case, "allow").any(|rule| rule.len() > 1 && path(case).starts_with(rule)),
+            );
+        },
+    },
+    Fault {
+        name: "tie-disallows",
+        subject: "robots-precedence",
+        what: "of equally long rules the disallow decides",
+        answer: |case, answer| {
+            let tie = paths(case, "allow")
+                .any(|allow| paths(case, "disallow").any(|disallow| allow.len() == disallow.len()));
+            disallow_if(answer, tie);
+        },
+    },
+    Fault {
+        name: "stars-do-not-count",
+        subject: "robots-precedence",
+        what: "wildcards do not count for the length of a rule",
+        answer: |case, answer| {
+            allow_if(answer, robots(case).contains("disallow: /fish*"));
+        },
+    },
+    Fault {
+        name: "scope-without-port",
+        subject: "url-scope",
+        what: "rules bind all ports of a host",
+        answer: |case, answer| {
+            let other = text(case, "url").contains(":8181") || text(case, "url").contains(":444");
+            if other {
+                say(answer, "applies", true);
+            }
+        },
+    },
+    Fault {
+        name: "scope-without-protocol",
+        subject: "url-scope",
+        what: "rules of https bind http",
+        answer: |case, answer| {
+            if text(case, "url") == "http://example.com/" {
+                say(answer, "applies", true);
+            }
+        },
+    },
+    Fault {
+        name: "scope-with-subdomains",
+        subject: "url-scope",
+        what: "rules bind the subdomains",
+        answer: |case, answer| {
+            if text(case, "url").contains("other.example.com") {
+                say(answer, "applies", true);
+            }
+        },
+    },
+    Fault {
+        name: "scope-default-port-differs",
+        subject: "url-scope",
+        what: "the standard port makes another origin",
+        answer: |case, answer| {
+            if text(case, "url").contains(":443/") != text(case, "robots_url").contains(":443/") {
+                say(answer, "applies", false);
+            }
+        },
+    },
+    Fault {
+        name: "scope-idn-by-letters",
+        subject: "url-scope",
+        what: "a name and its punycode are two hosts",
+        answer: |case, answer| {
+            if text(case, "url").contains("xn--") {
+                say(answer, "applies", false);
+            }
+        },
+    },
+    Fault {
+        name: "robots-txt-in-folders",
+        subject: "url-scope",
+        what: "a robots.txt in a folder binds that folder",
+        answer: |case, answer| {
+            if text(case, "robots_url").contains("/folder/")
+                && text(case, "url").contains("/folder/")
+            {
+                say(answer, "applies", true);
+            }
+        },
+    },
+    Fault {
+        name: "403-forbids",
+        subject: "status",
+        what: "a 403 for robots.txt forbids the site",
+        answer: |case, answer| {
+            if has_status(case, |status| status == 403) {
+                say_all(answer, false);
+            }
+        },
+    },
+    Fault {
+        name: "404-forbids",
+        subject: "status",
+        what: "a missing robots.txt forbids the site",
+        answer: |case, answer| {
+            if has_status(case, |status| status == 404) {
+                say_all(answer, false);
+            }
+        },
+    },
+    Fault {
+        name: "429-is-no-file",
+        subject: "status",
+        what: "a 429 is a client error like others",
+        answer: |case, answer| {
+            if has_status(case, |status| status == 429) {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "5xx-allows",
+        subject: "status",
+        what: "a server error means that there are no rules",
+        answer: |case, answer| {
+            if has_status(case, |status| status >= 500) {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "network-error-allows",
+        subject: "status",
+        what: "a fetch that fails means that there are no rules",
+        answer: |case, answer| {
+            if events(case).any(|event| event["error"].is_string()) {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "redirects-not-followed",
+        subject: "status",
+        what: "a redirected robots.txt is none",
+        answer: |case, answer| {
+            if has_status(case, |status| (301..=308).contains(&status)) {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "three-hops-only",
+        subject: "status",
+        what: "the fourth redirect is not followed",
+        answer: |case, answer| {
+            if events(case).filter(|event| event["location"].is_string()).count() > 3 {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "redirects-without-end",
+        subject: "status",
+        what: "a sixth redirect is followed",
+        answer: |case, answer| {
+            if events(case).filter(|event| event["location"].is_string()).count() > 5 {
+                say_all(answer, false);
+            }
+        },
+    },
+    Fault {
+        name: "fetches-before-robots",
+        subject: "status",
+        what: "pages are fetched before robots.txt",
+        answer: |case, answer| {
+            if events(case).next().is_none() {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "no-full-stop",
+        subject: "outage",
+        what: "the old copy decides from the first failure on",
+        answer: |case, answer| {
+            say_between(case, answer, 86_400, 86_400 + 12 * 3600, true);
+        },
+    },
+    Fault {
+        name: "full-stop-too-long",
+        subject: "outage",
+        what: "the full stop lasts a day",
+        answer: |case, answer| {
+            say_between(case, answer, 36 * 3600, 48 * 3600, false);
+        },
+    },
+    Fault {
+        name: "last-good-forgotten",
+        subject: "outage",
+        what: "after the full stop there are no rules",
+        answer: |case, answer| {
+            say_between(case, answer, 36 * 3600, 30 * 86_400, true);
+        },
+    },
+    Fault {
+        name: "last-good-for-ever",
+        subject: "outage",
+        what: "the last good copy decides after 30 days too",
+        answer: |case, answer| {
+            say_between(case, answer, 31 * 86_400, u64::MAX, false);
+        },
+    },
+    Fault {
+        name: "unavailable-site-crawled",
+        subject: "outage",
+        what: "after 30 days a site is crawled that does not work",
+        answer: |case, answer| {
+            say_between(case, answer, 31 * 86_400, u64::MAX, true);
+        },
+    },
+    Fault {
+        name: "no-backoff",
+        subject: "outage",
+        what: "every retry comes after five minutes",
+        answer: |_, answer| {
+            scale_refreshes(answer, |at| at.min(300));
+        },
+    },
+    Fault {
+        name: "cached-for-a-week",
+        subject: "caching",
+        what: "a copy is used for a week",
+        answer: |_, answer| {
+            scale_refreshes(answer, |at| if at == 86_400 { 604_800 } else { at });
+        },
+    },
+    Fault {
+        name: "max-age-ignored",
+        subject: "caching",
+        what: "Cache-Control says nothing",
+        answer: |case, answer| {
+            if events(case).count() == 1 {
+                scale_refreshes(answer, |_| 86_400);
+            }
+        },
+    },
+    Fault {
+        name: "age-ignored",
+        subject: "caching",
+        what: "Age is not subtracted",
+        answer: |_, answer| {
+            scale_refreshes(answer, |at| if at == 3000 { 3600 } else { at });
+        },
+    },
+    Fault {
+        name: "one-agents-copy",
+        subject: "caching",
+        what: "the copy answers for the first agent only",
+        answer: |case, answer| {
+            if case.input.get("agents").is_some_and(|agents| agents[0] != "examplebot") {
+                say_all(answer, true);
+            }
+        },
+    },
+    Fault {
+        name: "parser-allows",
+        subject: "parity",
+        what: "everything is allowed",
+        answer: |_, answer| {
+            say(answer, "allowed", true);
+        },
+    },
+    Fault {
+        name: "parser-case",
+        subject: "parity",
+        what: "paths are compared without their case",
+        answer: |case, answer| {
+            if case.clause == "RT-048" {
+                say(answer, "allowed", false);
+            }
+        },
+    },
+];
