@@ -1,6 +1,5 @@
 //! Puts the vectors into the program, so that it needs no files beside it.
 
-#![expect(clippy::print_stdout, reason = "how a build script speaks to cargo")]
 #![expect(clippy::unwrap_used, reason = "a build that cannot go on fails")]
 
 use std::fmt::Write as _;

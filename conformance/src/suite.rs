@@ -43,7 +43,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Ask an engine, and tell what it keeps.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Make a table of several runs' JSON, in Markdown.
     Table {
         /// What each run wrote by --json; its name is the engine's.

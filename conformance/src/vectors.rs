@@ -163,7 +163,7 @@ pub fn read(path: &str, text: &str) -> Result<Vec<Case>, VectorError> {
     let cases = file.cases(subject).map_err(&wrong)?;
     let mut ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     ids.sort_unstable();
-    if let Some([twice, _]) = ids.array_windows().find(|[one, next]| one == next) {
+    if let Some((twice, _)) = ids.iter().zip(ids.iter().skip(1)).find(|(one, next)| one == next) {
         return Err(wrong(format!("{twice} is there twice")));
     }
     Ok(cases)

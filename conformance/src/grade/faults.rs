@@ -1,6 +1,7 @@
 //! Single faults, put into a copy of an engine's answers: a suite that no fault disturbs would
 //! prove nothing.
 
+mod lives;
 mod pages;
 mod robots;
 mod sites;
@@ -25,7 +26,8 @@ pub struct Fault {
 
 /// Every fault.
 pub fn faults() -> Vec<&'static Fault> {
-    robots::FAULTS.iter().chain(pages::FAULTS).chain(sites::FAULTS).collect()
+    let tables = [robots::FAULTS, lives::FAULTS, pages::FAULTS, sites::FAULTS];
+    tables.into_iter().flatten().collect()
 }
 
 /// The vectors that an engine with this fault does not keep, of those that this one keeps.
@@ -49,5 +51,12 @@ fn text<'a>(case: &'a Case, key: &str) -> &'a str {
 fn say(answer: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
     if let Some(old) = answer.get_mut(key) {
         *old = value.into();
+    }
+}
+
+/// All answers about what may be fetched.
+fn say_all(answer: &mut Map<String, Value>, value: bool) {
+    if let Some(Value::Array(answers)) = answer.get_mut("allowed") {
+        answers.iter_mut().for_each(|answer| *answer = value.into());
     }
 }
