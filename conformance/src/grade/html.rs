@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use serde_json::{Map, Value};
+
 use super::junit::escape;
 use super::{Graded, GradedCase, Outcome, Tally};
-use crate::vectors::Level;
+use crate::vectors::{Level, PARITY};
 
 /// How the page looks.
 const STYLE: &str = include_str!("report.css");
@@ -35,8 +37,19 @@ pub fn html(graded: &Graded) -> String {
     page.push_str(&subjects(graded));
     page.push_str("<h2>Clause by clause</h2>\n");
     page.push_str("<p class=\"faint\">Codes such as RT-083 are the numbered requirements. A clause that was not kept is open.</p>\n");
+    let mut skipped = Vec::new();
     for (clause, results) in graded.by_clause() {
-        page.push_str(&clause_section(clause, &results));
+        match Tally::of(results.iter().copied()) {
+            tally if tally.skipped == tally.all() => skipped.push(escape(clause)),
+            _ => page.push_str(&clause_section(clause, &results)),
+        }
+    }
+    if !skipped.is_empty() {
+        let _ = writeln!(
+            page,
+            "<p class=\"faint\">Not asked of this engine: {}.</p>",
+            skipped.join(", ")
+        );
     }
     page.push_str("</main>\n</body>\n</html>\n");
     page
@@ -48,8 +61,8 @@ fn verdict(graded: &Graded) -> String {
         (0, true) if skipped == 0 => format!("All {kept} vectors are kept"),
         (0, true) => format!("{kept} vectors are kept, {skipped} skipped"),
         (0, false) => "Not as expected".into(),
-        (1, _) => "1 vector is broken".into(),
-        (bad, _) => format!("{bad} vectors are broken"),
+        (1, _) => "1 vector is not kept".into(),
+        (bad, _) => format!("{bad} vectors are not kept"),
     }
 }
 
@@ -131,9 +144,9 @@ fn clause_section(clause: &str, results: &[&GradedCase]) -> String {
     let sources: Vec<_> = sources.into_iter().map(escape).collect();
     let _ = writeln!(section, "<p class=\"faint\">{}</p>\n<table>\n<tbody>", sources.join("<br>"));
     // Of thousands that are kept, their number says enough.
-    let (shown, left): (Vec<&GradedCase>, Vec<_>) = results
-        .iter()
-        .partition(|r| r.outcome.is_bad() || r.case.subject != crate::vectors::PARITY);
+    let (mut shown, left): (Vec<&GradedCase>, Vec<_>) =
+        results.iter().partition(|r| r.outcome.is_bad() || r.case.subject != PARITY);
+    shown.sort_by_key(|r| !r.outcome.is_bad());
     shown.iter().for_each(|result| section.push_str(&row(result)));
     section.push_str("</tbody>\n</table>\n");
     if !left.is_empty() {
@@ -148,7 +161,7 @@ fn row(result: &GradedCase) -> String {
     let class = if result.expected_failure { "expected" } else { result.outcome.name() };
     let mut row = format!(
         "<tr class=\"{class}\"><td><span class=\"pill\">{class}</span></td><td>{}</td><td>\
-         <details><summary><code>{}</code></summary>\n<p>{}</p>\n",
+         <details><summary><code>{}</code></summary>\n<p class=\"why\">{}</p>\n",
         case.level.name(),
         escape(&case.id),
         escape(&case.why),
@@ -163,7 +176,14 @@ fn row(result: &GradedCase) -> String {
     let mut block = |name: &str, text: &str| {
         let _ = writeln!(row, "<p class=\"label\">{name}</p><pre>{}</pre>", escape(&short(text)));
     };
-    block("asked", &serde_json::to_string_pretty(&case.input).unwrap_or_default());
+    // Texts of several lines are read more easily as such.
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| text.contains(['\n', '\r']));
+    let (texts, rest): (Map<_, _>, Map<_, _>) =
+        case.input.clone().into_iter().partition(|(_, value)| is_text(value));
+    for (key, text) in &texts {
+        block(key, text.as_str().unwrap_or_default());
+    }
+    block("asked", &serde_json::to_string(&rest).unwrap_or_default());
     block("right", &serde_json::to_string(&case.expect).unwrap_or_default());
     match &result.outcome {
         Outcome::Kept => {}
