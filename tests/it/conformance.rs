@@ -16,7 +16,7 @@ use comity_conformance::grade::{
     Engine, ExpectedFailures, Graded, caught_by, faults, grade, html, junit, table,
 };
 use comity_conformance::vectors::{Case, KINDS, Level, PARITY, vectors};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command::{program, runner_program};
 use crate::coverage::{Number, numbers, required};
@@ -234,6 +234,34 @@ fn the_runner_grades_any_engine() {
         for part in parts {
             assert!(said.contains(part), "{engine} {more:?}: no {part} in {said}");
         }
+    }
+}
+
+/// Our engine goes on after a line that is no question, and says what it does not do.
+#[test]
+fn our_engine_bears_anything() {
+    let question = json!({ "kind": "token", "token": "me", "want": ["valid"] });
+    let mut engine =
+        Engine::new(&format!("'{}' engine", program().display()), Duration::from_secs(60));
+    // One line, one case: the question, the field of the answer, and a part of its value.
+    for (question, field, part) in [
+        (json!({ "kind": "weather" }), "skip", "weather"),
+        (json!({}), "skip", "of kind"),
+        (json!([]), "skip", "of kind"),
+        (json!({ "kind": "robots" }), "error", "url"),
+        (json!({ "kind": "robots", "url": "/", "robots": "" }), "error", "relative URL"),
+        (
+            json!({ "kind": "robots", "url": "http://h/", "crawler": "nobody", "robots": "" }),
+            "error",
+            "nobody",
+        ),
+        (json!({ "kind": "robots", "url": "http://h/", "robots_b64": "?" }), "error", "Base64"),
+        (json!({ "kind": "life", "events": [{ "t_s": 0 }] }), "error", "neither a status"),
+        (json!({ "kind": "scope", "url": "http://h/", "robots_url": "h" }), "error", "no URL"),
+        (question, "valid", "true"),
+    ] {
+        let answer = engine.ask(&question).unwrap().unwrap();
+        assert!(answer[field].to_string().contains(part), "{question}: {answer}");
     }
 }
 
