@@ -171,6 +171,8 @@ pub fn read(path: &str, text: &str) -> Result<Vec<Case>, VectorError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     const GOOD: &str = r#"
@@ -245,11 +247,42 @@ cases = [["/a", false], ["/b", true]]
         }
     }
 
-    /// Every file keeps to the format, and no question is asked twice.
+    /// Every file keeps to the format, and no question has two right answers.
     #[test]
     fn all_files_can_be_read() {
         let cases = vectors().unwrap_or_else(|error| panic!("{error}"));
         let parity = cases.iter().filter(|case| case.subject == PARITY).count();
         assert_eq!(parity, 4003);
+        let mut right = BTreeMap::new();
+        for case in &cases {
+            for (key, value) in &case.expect {
+                let asked =
+                    (&case.kind, case.policy, Value::Object(case.input.clone()).to_string());
+                let before = right.entry((asked, key)).or_insert((value, &case.id));
+                assert_eq!(before.0, value, "{} and {}: {key}", before.1, case.id);
+            }
+        }
+    }
+
+    /// The courteous reading allows nothing that Google's forbids.
+    #[test]
+    fn courteous_is_never_looser() {
+        let cases = vectors().unwrap_or_else(|error| panic!("{error}"));
+        let mut forbidden = BTreeMap::new();
+        for case in cases.iter().filter(|case| case.policy == Some(Policy::Google)) {
+            if case.kind == "robots" && case.expect.get("allowed") == Some(&Value::Bool(false)) {
+                forbidden.insert(Value::Object(case.input.clone()).to_string(), &case.id);
+            }
+        }
+        let mut compared = 0;
+        for case in cases.iter().filter(|case| case.policy == Some(Policy::Courteous)) {
+            let Some(other) = forbidden.get(&Value::Object(case.input.clone()).to_string()) else {
+                continue;
+            };
+            let looser = case.expect.get("allowed") == Some(&Value::Bool(true));
+            assert!(!looser, "{} allows what {other} forbids", case.id);
+            compared += 1;
+        }
+        assert!(compared > 100, "{compared}");
     }
 }

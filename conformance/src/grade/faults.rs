@@ -1,7 +1,9 @@
 //! Single faults, put into a copy of an engine's answers: a suite that no fault disturbs would
 //! prove nothing.
 
+mod links;
 mod lives;
+mod matching;
 mod pages;
 mod robots;
 mod sites;
@@ -26,7 +28,14 @@ pub struct Fault {
 
 /// Every fault.
 pub fn faults() -> Vec<&'static Fault> {
-    let tables = [robots::FAULTS, lives::FAULTS, pages::FAULTS, sites::FAULTS];
+    let tables = [
+        robots::FAULTS,
+        matching::FAULTS,
+        lives::FAULTS,
+        pages::FAULTS,
+        links::FAULTS,
+        sites::FAULTS,
+    ];
     tables.into_iter().flatten().collect()
 }
 
@@ -58,5 +67,28 @@ fn say(answer: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
 fn say_all(answer: &mut Map<String, Value>, value: bool) {
     if let Some(Value::Array(answers)) = answer.get_mut("allowed") {
         answers.iter_mut().for_each(|answer| *answer = value.into());
+    }
+}
+
+/// The page, in lower case.
+fn html(case: &Case) -> String {
+    text(case, "html").to_ascii_lowercase()
+}
+
+/// Takes links that must be left, too.
+fn follow_all(answer: &mut Map<String, Value>) {
+    let left = answer.get("leave").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(Value::Array(follow)) = answer.get_mut("follow") {
+        follow.extend(left);
+    }
+    say(answer, "leave", Value::Array(vec![]));
+}
+
+/// Takes one URL more.
+fn add_url(answer: &mut Map<String, Value>, key: &str, url: &str) {
+    if let Some(Value::Array(urls)) = answer.get_mut(key)
+        && !urls.iter().any(|known| known == url)
+    {
+        urls.push(url.into());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Fault, say, text};
+use super::{Fault, follow_all, html, say, text};
 use crate::vectors::Case;
 
 type Answer = Map<String, Value>;
@@ -10,10 +10,6 @@ type Answer = Map<String, Value>;
 /// All header lines of the page, as one text in lower case.
 fn headers(case: &Case) -> String {
     case.input.get("headers").map(Value::to_string).unwrap_or_default().to_ascii_lowercase()
-}
-
-fn html(case: &Case) -> String {
-    text(case, "html").to_ascii_lowercase()
 }
 
 fn no_rules(answer: &mut Answer) {
@@ -36,15 +32,6 @@ fn say_each(answer: &mut Answer, key: &str, value: bool) {
 /// A date that is off by so many seconds comes out as another one.
 fn other_date(answer: &mut Answer) {
     say(answer, "unavailable_after", "1970-01-01T00:00:00Z");
-}
-
-/// Takes links that must be left, too.
-fn follow_all(answer: &mut Answer) {
-    let left = answer.get("leave").and_then(Value::as_array).cloned().unwrap_or_default();
-    if let Some(Value::Array(follow)) = answer.get_mut("follow") {
-        follow.extend(left);
-    }
-    say(answer, "leave", Value::Array(vec![]));
 }
 
 pub(super) const FAULTS: &[Fault] = &[

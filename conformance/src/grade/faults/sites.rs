@@ -1,36 +1,15 @@
-//! Faults of those who follow links, read sitemaps, speak HTTP and keep a pace.
+//! Faults of those who read sitemaps, speak HTTP and keep a pace.
 
 use serde_json::{Map, Value};
 
-use super::{Fault, say, text};
+use super::{Fault, add_url, say, text};
 use crate::vectors::Case;
 
 type Answer = Map<String, Value>;
 
-fn html(case: &Case) -> String {
-    text(case, "html").to_ascii_lowercase()
-}
-
-/// Takes links that must be left, too.
-fn follow_all(answer: &mut Answer) {
-    let left = answer.get("leave").and_then(Value::as_array).cloned().unwrap_or_default();
-    if let Some(Value::Array(follow)) = answer.get_mut("follow") {
-        follow.extend(left);
-    }
-    say(answer, "leave", Value::Array(vec![]));
-}
-
 fn drop_urls(answer: &mut Answer, key: &str, is_dropped: fn(&str) -> bool) {
     if let Some(Value::Array(urls)) = answer.get_mut(key) {
         urls.retain(|url| !url.as_str().is_some_and(is_dropped));
-    }
-}
-
-fn add_url(answer: &mut Answer, key: &str, url: &str) {
-    if let Some(Value::Array(urls)) = answer.get_mut(key)
-        && !urls.iter().any(|known| known == url)
-    {
-        urls.push(url.into());
     }
 }
 
@@ -42,160 +21,6 @@ fn is_status(case: &Case, statuses: &[u64]) -> bool {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault {
-        name: "rel-ignored",
-        subject: "links",
-        what: "qualified links are followed",
-        answer: |_, answer| follow_all(answer),
-    },
-    Fault {
-        name: "only-nofollow-known",
-        subject: "links",
-        what: "ugc and sponsored say nothing",
-        answer: |case, answer| {
-            if !html(case).contains("nofollow") {
-                follow_all(answer);
-            }
-        },
-    },
-    Fault {
-        name: "rel-blanks-only",
-        subject: "links",
-        what: "commas do not part the words of rel",
-        answer: |case, answer| {
-            if html(case).contains("ugc,nofollow") {
-                follow_all(answer);
-            }
-        },
-    },
-    Fault {
-        name: "nofollow-for-the-page",
-        subject: "links",
-        what: "one qualified link keeps from all",
-        answer: |case, answer| {
-            if html(case).contains("rel=nofollow") {
-                say(answer, "follow", Value::Array(vec![]));
-            }
-        },
-    },
-    Fault {
-        name: "links-by-text-search",
-        subject: "links",
-        what: "links in comments and scripts are followed",
-        answer: |case, answer| {
-            if html(case).contains("<!--") || html(case).contains("<script>var") {
-                add_url(answer, "follow", "https://example.com/a");
-            }
-        },
-    },
-    Fault {
-        name: "base-ignored",
-        subject: "links",
-        what: "the base element is not read",
-        answer: |case, answer| {
-            if html(case).contains("<base href=\"https") {
-                say(answer, "follow", vec!["https://example.com/a"]);
-            }
-        },
-    },
-    Fault {
-        name: "fragments-kept",
-        subject: "links",
-        what: "a fragment makes another page",
-        answer: |case, answer| {
-            if html(case).contains("#b") {
-                say(answer, "follow", vec!["https://example.com/a#b"]);
-            }
-        },
-    },
-    Fault {
-        name: "mailto-followed",
-        subject: "links",
-        what: "mailto is an address to fetch",
-        answer: |case, answer| {
-            if html(case).contains("mailto:") {
-                add_url(answer, "follow", "mailto:a@example.com");
-            }
-        },
-    },
-    Fault {
-        name: "canonical-in-body",
-        subject: "links",
-        what: "a canonical link in the body counts",
-        answer: |case, answer| {
-            if html(case).contains("rel=\"canonical\" href=\"/c\"") {
-                say(answer, "canonical", "https://example.com/c");
-            }
-        },
-    },
-    Fault {
-        name: "canonical-header-ignored",
-        subject: "links",
-        what: "the Link header is not read",
-        answer: |case, answer| {
-            if !html(case).contains("<link") {
-                say(answer, "canonical", Value::Null);
-                say(answer, "alternates", Value::Array(vec![]));
-            }
-        },
-    },
-    Fault {
-        name: "sitemap-beats-canonical",
-        subject: "links",
-        what: "a sitemap is stronger than rel=canonical",
-        answer: |case, answer| {
-            if case.input.get("in_sitemap").is_some_and(|listed| listed[0].is_string()) {
-                say(answer, "canonical", "https://example.com/s");
-            }
-        },
-    },
-    Fault {
-        name: "http-preferred",
-        subject: "links",
-        what: "https is not preferred",
-        answer: |case, answer| {
-            if text(case, "url").starts_with("http:") {
-                say(answer, "canonical", text(case, "url"));
-            }
-        },
-    },
-    Fault {
-        name: "302-permanent",
-        subject: "links",
-        what: "every redirect is permanent",
-        answer: |_, answer| {
-            if answer.get("move").is_some_and(|moved| moved == "temporary") {
-                say(answer, "move", "permanent");
-            }
-        },
-    },
-    Fault {
-        name: "refresh-always-permanent",
-        subject: "links",
-        what: "a refresh after seconds is permanent",
-        answer: |_, answer| {
-            if let Some(Value::Object(refresh)) = answer.get_mut("refresh") {
-                refresh.insert("permanent".into(), true.into());
-            }
-        },
-    },
-    Fault {
-        name: "one-sided-versions",
-        subject: "links",
-        what: "language versions count that do not name the page",
-        answer: |case, answer| {
-            if case.kind == "alternates" {
-                let pages =
-                    case.input.get("pages").and_then(Value::as_object).into_iter().flatten();
-                let all = pages.map(|(page, versions)| {
-                    let names =
-                        versions.as_array().into_iter().flatten().map(|version| version[0].clone());
-                    (page.clone(), names.collect())
-                });
-                say(answer, "confirmed", Value::Object(all.collect()));
-            }
-        },
-    },
     Fault {
         name: "sitemap-unescaped",
         subject: "sitemaps",
