@@ -55,7 +55,17 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "rules",
         asks: "Which rules bind the crawler on this page, and what may be shown of it?",
-        input: &["robots", "headers", "html", "url", "agents", "crawler", "now"],
+        input: &[
+            "robots",
+            "headers",
+            "html",
+            "rendered",
+            "not_modified",
+            "url",
+            "agents",
+            "crawler",
+            "now",
+        ],
         answers: &[
             "noindex",
             "nofollow",

@@ -14,7 +14,7 @@ const ORIGIN: &str = "https://example.com";
 const NOW: &str = "2026-11-30T12:00:00Z";
 
 /// Texts that may be made of parts.
-const TEXTS: &[&str] = &["robots", "html", "body"];
+const TEXTS: &[&str] = &["robots", "html", "rendered", "body"];
 
 /// Writes out what was written in short.
 pub(super) fn long_form(

@@ -204,6 +204,20 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    /// The same page after another look at it: its rendered form, whose rules come on top (AM-58),
+    /// or a 304 without a page, whose header lines replace those before if it has some (AM-56).
+    pub(super) fn seen_again(self, again: Self, has_header: bool, now: Timestamp) -> Self {
+        let mut directives = self.directives;
+        match again.page {
+            Some(_) => directives.merge(again.directives),
+            None => {
+                directives = directives.after_not_modified(has_header.then_some(again.directives));
+            }
+        }
+        let publication = Publication::of(&directives, now);
+        Self { directives, publication, page: self.page }
+    }
+
     /// The text that a snippet may show.
     pub(super) fn snippet_text(&self) -> &str {
         let text = self.page.as_ref().map_or("", |page| &page.snippet_text);

@@ -139,6 +139,16 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "304-lifts-the-header",
+        subject: "x-robots-tag",
+        what: "a 304 without the header lifts what was stored of it",
+        answer: |case, answer| {
+            if case.input.contains_key("not_modified") {
+                say(answer, "noindex", false);
+            }
+        },
+    },
+    Fault {
         name: "header-agent-ignored",
         subject: "x-robots-tag",
         what: "rules for other crawlers bind",
@@ -326,6 +336,16 @@ pub(super) const FAULTS: &[Fault] = &[
         answer: |case, answer| {
             if case.input.get("expired") == Some(&Value::Bool(true)) {
                 say(answer, "later", false);
+            }
+        },
+    },
+    Fault {
+        name: "rendered-only",
+        subject: "combination",
+        what: "only the page as scripts left it is read",
+        answer: |case, answer| {
+            if text(case, "rendered") == "<p>a" {
+                no_rules(answer);
             }
         },
     },

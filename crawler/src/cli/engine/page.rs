@@ -12,6 +12,9 @@ use super::Address;
 use super::texts::Who;
 use crate::page::{HeaderLinks, Link, LinkKind, Refresh, ScanLimits, header_links};
 
+/// The header that holds a page's rules.
+const XRT: &str = "X-Robots-Tag";
+
 #[derive(Deserialize)]
 pub(super) struct PageQuestion {
     robots: Option<String>,
@@ -19,6 +22,10 @@ pub(super) struct PageQuestion {
     #[serde(default)]
     headers: Vec<(String, String)>,
     html: Option<String>,
+    /// The page as scripts left it.
+    rendered: Option<String>,
+    /// The header lines of a 304 that came later.
+    not_modified: Option<Vec<(String, String)>>,
     url: Address,
     #[serde(flatten)]
     who: Who,
@@ -31,8 +38,19 @@ impl PageQuestion {
     fn judge(&self) -> anyhow::Result<Judged> {
         let (tokens, class) = self.who.judged()?;
         let now = moment(&self.now, Timestamp::EPOCH)?;
-        let question = Question::of_page(self.headers.clone(), self.html.clone(), &self.url);
-        question.judge_for(tokens, class, now)
+        let look = |headers: &[(String, String)], html: Option<&String>| {
+            let question = Question::of_page(headers.to_vec(), html.cloned(), &self.url);
+            question.judge_for(tokens.clone(), class, now)
+        };
+        let mut judged = look(&self.headers, self.html.as_ref())?;
+        if self.rendered.is_some() {
+            judged = judged.seen_again(look(&[], self.rendered.as_ref())?, false, now);
+        }
+        if let Some(headers) = &self.not_modified {
+            let has_header = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(XRT));
+            judged = judged.seen_again(look(headers, None)?, has_header, now);
+        }
+        Ok(judged)
     }
 
     /// Whether robots.txt forbids to fetch the page, so that nothing of it is seen (RM-043).
