@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +16,12 @@ const MOST_DEATHS: u32 = 20;
 
 /// How long a process that ended its output may take to end itself.
 const LAST_BREATH: Duration = Duration::from_millis(500);
+
+/// How often it is looked at meanwhile.
+const MOMENTS: u32 = 10;
+
+/// Lines that are taken from an engine before somebody wants them.
+const LINES_AHEAD: usize = 4;
 
 /// A run that cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -147,16 +153,18 @@ impl Process {
     }
 
     fn died(&mut self) -> AskError {
-        // Its output ended; the process itself may need a moment more.
-        let pause = LAST_BREATH / 10;
-        let ended = (0..10).find_map(|_| match self.child.try_wait() {
+        AskError::Died(self.ended().unwrap_or_else(|| "its output ended".into()))
+    }
+
+    /// How it ended; it may need a moment for that after its output did, or its input.
+    fn ended(&mut self) -> Option<String> {
+        (0..MOMENTS).find_map(|_| match self.child.try_wait() {
             Ok(Some(status)) => Some(status.to_string()),
             Ok(None) | Err(_) => {
-                thread::sleep(pause);
+                thread::sleep(LAST_BREATH / MOMENTS);
                 None
             }
-        });
-        AskError::Died(ended.unwrap_or_else(|| "its output ended".into()))
+        })
     }
 }
 
@@ -165,7 +173,7 @@ impl Drop for Process {
         // With its input closed, an engine ends by itself; one that hangs is ended.
         let (closed, _) = channel();
         self.questions = closed;
-        if let AskError::Died(_) = self.died() {
+        if self.ended().is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
@@ -200,7 +208,7 @@ fn writer(mut input: ChildStdin) -> Sender<Vec<u8>> {
 
 /// Each line; an empty one is the end.
 fn reader(output: ChildStdout) -> Receiver<io::Result<Vec<u8>>> {
-    let (send, lines) = channel();
+    let (send, lines) = sync_channel(LINES_AHEAD);
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         loop {
