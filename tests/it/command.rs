@@ -17,6 +17,12 @@ pub(crate) fn lab_program() -> &'static Path {
     PROGRAM.get_or_init(|| built("comity-conformance", "comity-lab"))
 }
 
+/// The runner of the vectors, as a program.
+pub(crate) fn runner_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| built("comity-conformance", "comity-conformance"))
+}
+
 /// A program, built now: cargo builds binaries of other packages only on request.
 fn built(package: &str, binary: &str) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));

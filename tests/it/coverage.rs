@@ -31,8 +31,15 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Where tests live, below the workspace.
 const ROOMS: &[&str] = &["compliance", "conformance", "crawler", "examples", "storage", "tests"];
 
-/// Files whose numbers are not references: this one, and the field cases, whose ids look alike.
-const NOT_READ: &[&str] = &["tests/it/coverage.rs", "tests/it/field_cases/"];
+/// Files whose numbers are not references: this one, the field cases, whose ids look alike, and
+/// what grades by the vectors, which are counted by themselves.
+const NOT_READ: &[&str] = &[
+    "tests/it/coverage.rs",
+    "tests/it/field_cases/",
+    "tests/it/conformance.rs",
+    "conformance/src/vectors",
+    "conformance/src/grade",
+];
 
 #[test]
 fn coverage() {
@@ -59,19 +66,23 @@ fn coverage() {
     let unknown = without.keys().filter(|number| !required.contains(number));
     wrong.extend(unknown.map(|number| format!("{number} is listed and no requirement")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    generated::assert_current("docs/coverage.md", &page(&required, &tests, &without));
+    let vectors = crate::conformance::by_requirement();
+    generated::assert_current("docs/coverage.md", &page(&required, &tests, &without, &vectors));
 }
 
 fn page(
     required: &BTreeSet<Number>,
     tests: &BTreeMap<Number, BTreeSet<String>>,
     without: &BTreeMap<Number, &str>,
+    vectors: &BTreeMap<Number, usize>,
 ) -> String {
     let mut page = format!(
         "# Which tests show which requirement\n\n{}\nThe numbers are those of \
          [requirements.md](requirements.md). The field cases come on top of these\n\
-         ([corpus](../conformance/corpus/field-cases.md)), and so does the parity corpus.\n\n\
-         {} requirements, {} with tests.\n\n| requirement | tests |\n|---|---|\n",
+         ([corpus](../conformance/corpus/field-cases.md)), and so does the parity corpus. The vectors \
+         are\nthose of [conformance/vectors](../conformance/vectors/README.md), each under every policy \
+         that it is\nasked under.\n\n\
+         {} requirements, {} with tests.\n\n| requirement | vectors | tests |\n|---|---|---|\n",
         generated::NOTE,
         required.len(),
         required.len() - without.len(),
@@ -82,14 +93,15 @@ fn page(
             Some(why) => format!("none: {why}"),
             None => shown.join("<br>"),
         };
-        page.push_str(&format!("| {number} | {shown} |\n"));
+        let vectors = vectors.get(number).map_or(String::new(), usize::to_string);
+        page.push_str(&format!("| {number} | {vectors} | {shown} |\n"));
     }
     page
 }
 
 /// A requirement's number.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Number {
+pub(crate) struct Number {
     /// Which of [`FAMILIES`].
     family: usize,
     number: u16,
@@ -105,7 +117,7 @@ impl fmt::Display for Number {
 }
 
 /// The numbers that lines of the chapters define.
-fn required(text: &str) -> BTreeSet<Number> {
+pub(crate) fn required(text: &str) -> BTreeSet<Number> {
     let mut chapter = "";
     let mut required = BTreeSet::new();
     for line in text.lines() {
@@ -125,7 +137,7 @@ fn required(text: &str) -> BTreeSet<Number> {
 }
 
 /// Every number that a text names, in capitals or as a part of a name: `RT-025`, `rt_025`.
-fn numbers(text: &str) -> BTreeSet<Number> {
+pub(crate) fn numbers(text: &str) -> BTreeSet<Number> {
     let mut found = BTreeSet::new();
     let mut last = ' ';
     for (at, c) in text.char_indices() {

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bombs;
 mod command;
+mod conformance;
 mod copies;
 mod coverage;
 mod demo;

@@ -57,6 +57,10 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
     Sitemap(SitemapArgs),
+    /// Answer the conformance vectors' questions from standard input, one JSON value a line
+    #[command(after_help = "comity-conformance run --engine 'comity engine'\n\n\
+        docs/conformance.md documents the questions and the answers.")]
+    Engine,
     /// Crawl a small web of misbehaving sites on this machine, and show what was done and why
     Demo(DemoArgs),
     /// Write a comity.toml with every setting and what it does

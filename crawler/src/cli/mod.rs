@@ -3,6 +3,7 @@
 mod args;
 mod crawl;
 mod demo;
+mod engine;
 mod explain;
 mod init;
 mod json_lines;
@@ -66,6 +67,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
         Command::Rules(args) => rules::run(&args),
         Command::Sitemap(args) => sitemap::run(&args),
+        Command::Engine => engine::run(),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),
     }

@@ -3,8 +3,9 @@
 
 use anyhow::Context as _;
 use comity_compliance::{
-    Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Permission, Publication, Rule,
-    Terms, Timestamp, UntimedDate, VOCABULARY, Withheld, judge_link,
+    CrawlerClass, Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Permission,
+    ProductToken, Publication, Rule, Terms, Timestamp, UntimedDate, VOCABULARY, Withheld,
+    judge_link,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -60,7 +61,7 @@ fn list(terminal: Terminal, as_json: bool) {
 /// A page, as `--json-lines` and the arguments give it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+pub(super) struct Question {
     #[serde(default)]
     headers: Vec<(String, String)>,
     html: Option<Body>,
@@ -133,24 +134,40 @@ impl Question {
         })
     }
 
+    /// A page with its header lines.
+    pub(super) fn of_page(headers: Vec<(String, String)>, html: Option<String>, url: &Url) -> Self {
+        let (html, url) = (html.map(Body::from), Some(url.to_string()));
+        Self { headers, html, url, ..Self::default() }
+    }
+
     fn judge(self, clock_now: Timestamp) -> anyhow::Result<Judged> {
         // Policies differ in robots.txt only; questions may name one, as those about robots.txt do.
         preset(self.policy.as_deref())?;
-        let agents = match self.agent {
+        let agents = match &self.agent {
             None => vec![],
-            Some(Agents::One(name)) => vec![name],
-            Some(Agents::Several(names)) => names,
+            Some(Agents::One(name)) => vec![name.clone()],
+            Some(Agents::Several(names)) => names.clone(),
         };
-        let mut tokens = tokens(&agents)?.into_iter();
+        let now = match &self.now {
+            None => clock_now,
+            Some(Moment::Seconds(seconds)) => instant(*seconds),
+            Some(Moment::Text(text)) => moment(text, clock_now)?,
+        };
+        self.judge_for(tokens(&agents)?, CrawlerClass::Search, now)
+    }
+
+    /// The same for a crawler with these tokens, own first, of this class.
+    pub(super) fn judge_for(
+        self,
+        tokens: Vec<ProductToken>,
+        class: CrawlerClass,
+        now: Timestamp,
+    ) -> anyhow::Result<Judged> {
+        let mut tokens = tokens.into_iter();
         let own = tokens.next().context("no agent")?;
-        let identity = tokens.fold(Identity::new(own), Identity::with_fallback);
+        let identity = tokens.fold(Identity::new(own), Identity::with_fallback).with_class(class);
         let url = self.url.as_deref().unwrap_or(SOME_PAGE);
         let url = Url::parse(url).map_err(|e| Usage(format!("url \"{url}\": {e}")))?;
-        let now = match self.now {
-            None => clock_now,
-            Some(Moment::Seconds(seconds)) => instant(seconds),
-            Some(Moment::Text(text)) => moment(&text, clock_now)?,
-        };
         let header = |name: &'static str| {
             let lines =
                 self.headers.iter().filter(move |(other, _)| other.eq_ignore_ascii_case(name));
@@ -180,21 +197,35 @@ impl Question {
 }
 
 /// What a page's rules come to.
-struct Judged {
+pub(super) struct Judged {
     directives: Directives,
-    publication: Publication,
-    page: Option<Page>,
+    pub(super) publication: Publication,
+    pub(super) page: Option<Page>,
 }
 
 impl Judged {
+    /// The same page after another look at it: its rendered form, whose rules come on top (AM-58),
+    /// or a 304 without a page, whose header lines replace those before if it has some (AM-56).
+    pub(super) fn seen_again(self, again: Self, has_header: bool, now: Timestamp) -> Self {
+        let mut directives = self.directives;
+        match again.page {
+            Some(_) => directives.merge(again.directives),
+            None => {
+                directives = directives.after_not_modified(has_header.then_some(again.directives));
+            }
+        }
+        let publication = Publication::of(&directives, now);
+        Self { directives, publication, page: self.page }
+    }
+
     /// The text that a snippet may show.
-    fn snippet_text(&self) -> &str {
+    pub(super) fn snippet_text(&self) -> &str {
         let text = self.page.as_ref().map_or("", |page| &page.snippet_text);
         self.publication.terms().map_or("", |terms| terms.snippet.cut(text))
     }
 
     /// What leads on from the page; a canonical or alternate address is a hint, and no link.
-    fn links(&self) -> impl Iterator<Item = (&Link, Follow)> {
+    pub(super) fn links(&self) -> impl Iterator<Item = (&Link, Follow)> {
         self.page.iter().flat_map(|page| &page.links).filter_map(|link| {
             let follow = match link.kind {
                 LinkKind::Hyperlink | LinkKind::Frame => judge_link(&self.directives, &link.rel),
@@ -247,7 +278,7 @@ impl Judged {
     }
 
     /// Each rule of the vocabulary by its own name: true or false, or its value or null.
-    fn values(&self) -> Map<String, Value> {
+    pub(super) fn values(&self) -> Map<String, Value> {
         let directives = &self.directives;
         let flags = VOCABULARY.iter().filter_map(|word| match word.form {
             Form::Flag([rule]) => {

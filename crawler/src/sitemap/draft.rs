@@ -180,7 +180,7 @@ impl Draft {
     }
 }
 
-/// News, if there is not too much of it already.
+/// News, if there is not too much of it already, and while it is new (SM-005).
 fn counted(news: News, at: Position, sink: &mut Sink<'_>) -> Option<News> {
     if sink.news >= sink.limits.news {
         sink.fault(at, SitemapFault::TooMuchNews, "");
@@ -189,6 +189,7 @@ fn counted(news: News, at: Position, sink: &mut Sink<'_>) -> Option<News> {
     sink.news += 1;
     if news.published.is_some_and(|published| sink.now.since(published) > NEWS_LASTS) {
         sink.fault(at, SitemapFault::StaleNews, &news.title);
+        return None;
     }
     Some(news)
 }
