@@ -16,10 +16,11 @@ use crate::page::{Fate, Found, Likeness, PageRecord, Visit};
 /// holds under the durability that the store was opened with. A site is the only unit of
 /// atomicity. No method reads a clock.
 pub trait Store: Send + Sync + 'static {
-    /// Makes URLs known, and says of each what that did, in order.
+    /// Makes URLs known, and says of each what that did, in order. Each is one effect; many may be
+    /// written in pieces.
     ///
     /// # Errors
-    /// [`StoreError`]; none of the URLs counts as pushed.
+    /// [`StoreError`]; some may be known.
     fn push(&self, found: Vec<Found>)
     -> impl Future<Output = Result<Vec<Fate>, StoreError>> + Send;
 

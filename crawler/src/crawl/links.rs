@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
-use comity_storage::{Found, PageRecord, Plan, Role, Store, StoreError, Via};
+use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via};
 use url::Url;
 
 use super::Context;
@@ -14,6 +14,9 @@ use crate::net::Reply;
 use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
 use crate::reasons::CutReason;
 use crate::urls;
+
+/// Links that are written together with the visit that found them.
+pub(super) const LINKS_AT_ONCE: usize = 500;
 
 /// Waiting URLs of a site that the store counts; a limit beyond it is not asked.
 const COUNTED: usize = 10_000;
@@ -112,6 +115,20 @@ impl<S: Store, T> Context<S, T> {
             }
         }
         found
+    }
+
+    /// Makes the links of a page with very many of them known beforehand, as a batch is held in
+    /// memory as a whole; those that are left go along with the visit. A crash in between loses
+    /// nothing: the page is fetched again, and its links are known by then.
+    pub(super) async fn push_most(&self, mut found: Vec<Found>) -> Result<Vec<Found>, StoreError> {
+        if found.len() <= LINKS_AT_ONCE {
+            return Ok(found);
+        }
+        let left = found.split_off(found.len() - LINKS_AT_ONCE);
+        let fates = self.store.push(found).await?;
+        let new = fates.iter().filter(|fate| **fate == Fate::New).count();
+        self.reporter.count(|counts| counts.found += new as u64);
+        Ok(left)
     }
 
     fn plan_link(

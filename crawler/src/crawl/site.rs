@@ -20,6 +20,7 @@ use url::Url;
 
 use super::budget::Place;
 use super::gates::Turn;
+use super::links::LINKS_AT_ONCE;
 use super::report::Event;
 use super::{Context, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
@@ -188,7 +189,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
     /// Hands what is done to the store. While an earlier report is being written it gathers.
     async fn hand_over(&mut self) -> Result<Next, StoreError> {
         let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
-        if self.is_last || busy && self.visits.len() < GATHERED {
+        let links: usize = self.visits.iter().map(|visit| visit.found.len()).sum();
+        let is_large = self.visits.len() >= GATHERED || links >= LINKS_AT_ONCE;
+        if self.is_last || busy && !is_large {
             return Ok(Next::More);
         }
         let next = self.written().await?;

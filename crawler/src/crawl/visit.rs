@@ -258,8 +258,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         let (is_full, page_rules) = (self.is_full(page).await?, &directives);
         let source =
             Source { page, scanned: &scanned, header: &header, directives: page_rules, is_full };
+        let found = self.push_most(self.found_links(&source, now)).await?;
         Ok(Visit {
-            found: self.found_links(&source, now),
+            found,
             sink: self.sink(page, &scanned, &publication, (&fetched, &stood_back)),
             stood_back,
             index_review: publication.until().map_or(Review::Never, Review::At),

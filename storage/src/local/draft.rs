@@ -96,6 +96,11 @@ impl<'a, E: Engine> Draft<'a, E> {
         self.rows.insert(key.into(), None);
     }
 
+    /// Rows that the batch has so far, roughly.
+    pub(super) fn rows(&self) -> usize {
+        self.pages.len() + self.sites.len() + self.rows.len()
+    }
+
     /// The rows to write, and what they do to the tables in memory.
     pub(super) fn finish(mut self) -> Result<(Batch, StateRow, Effects), StoreError> {
         let mut batch = Batch::default();

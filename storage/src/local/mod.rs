@@ -41,6 +41,9 @@ use writer::{Job, Planned, Writer};
 /// Pages that one batch queues again.
 const REQUEUED_AT_ONCE: usize = 1000;
 
+/// URLs that one batch makes known for one call: see [`writer::MAX_ROWS`].
+const PUSHED_AT_ONCE: usize = 500;
+
 /// Requests that may wait for the writer; more wait outside.
 const MAX_WAITING: usize = 128;
 
@@ -276,8 +279,16 @@ impl<E: Engine> Drop for LocalStore<E> {
 
 impl<E: Engine> Store for LocalStore<E> {
     async fn push(&self, found: Vec<Found>) -> Result<Vec<Fate>, StoreError> {
-        self.write(move |draft| found.into_iter().map(|found| draft.found(found, None)).collect())
-            .await
+        let mut fates = Vec::with_capacity(found.len());
+        let mut found = found.into_iter();
+        while found.len() > 0 {
+            let piece: Vec<_> = found.by_ref().take(PUSHED_AT_ONCE).collect();
+            let made_known = self.write(move |draft| {
+                piece.into_iter().map(|found| draft.found(found, None)).collect::<Result<_, _>>()
+            });
+            fates.extend::<Vec<_>>(made_known.await?);
+        }
+        Ok(fates)
     }
 
     async fn requeue(&self, reasons: Vec<String>) -> Result<u64, StoreError> {
