@@ -136,6 +136,15 @@ struct Context<S, T> {
     stop: CancellationToken,
 }
 
+/// What a request does where many wait for their turn at the same address.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum InLine {
+    /// It stands in line: it is half-way through an errand.
+    Stands,
+    /// Its site's lease is given back until its turn is near.
+    ComesBack,
+}
+
 /// The parts that a crawl is made of.
 pub struct Parts<S, T> {
     /// What it is told.
@@ -547,29 +556,36 @@ impl<S, T> Context<S, T> {
 }
 
 impl<S, T: Transport> Context<S, T> {
-    /// Makes one request, in turn, under the ceilings, and notes what the site felt. `None` if the
-    /// deadline of the lease had come too near by then: no request was made.
+    /// Makes one request, in turn, under the ceilings, and notes what the site felt. If it makes none,
+    /// it says when to try again: the deadline of the lease had come too near, or the line at the
+    /// address is long and the asker need not stand in it.
     async fn ask(
         &self,
         grounds: Grounds,
         terms: Terms,
         turn: &mut Turn,
         deadline: Timestamp,
-    ) -> Option<Result<Reply, FetchError>> {
+        line: InLine,
+    ) -> Result<Result<Reply, FetchError>, Timestamp> {
         let reason = grounds.reason();
         let address = match self.transport.address_of(grounds.url()).await {
             Ok(address) => address,
-            Err(error) => return Some(self.noted(Err(error), reason, self.clock.now(), turn)),
+            Err(error) => return Ok(self.noted(Err(error), reason, self.clock.now(), turn)),
         };
         if let Ok(site) = Site::of(grounds.url()) {
+            if line == InLine::ComesBack
+                && let Some(pause) = self.ceilings.come_back_in(&site, address)
+            {
+                return Err(self.clock.now().after(pause));
+            }
             self.ceilings.pass(&site, address).await;
         }
         if self.clock.now().after(self.longest_request) >= deadline {
-            return None;
+            return Err(Timestamp::EPOCH);
         }
         let asked_at = self.clock.now();
         let fetched = self.transport.fetch(grounds, terms).await;
-        Some(self.noted(fetched, reason, asked_at, turn))
+        Ok(self.noted(fetched, reason, asked_at, turn))
     }
 
     fn noted(

@@ -10,8 +10,8 @@ use comity_compliance::robots::{
 use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use comity_storage::{Store, StoreError};
 
-use super::Context;
 use super::gates::Turn;
+use super::{Context, InLine};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 
 use super::reply::{header_text, location, retry_after};
@@ -131,16 +131,22 @@ impl<S: Store, T: Transport> Context<S, T> {
     ) -> Result<Result<RobotsOutcome, BrokenOff>, StoreError> {
         let policy = &self.settings.policy;
         let ((mut errand, mut grounds), mut turn) = (errand, turn);
+        let mut line = InLine::ComesBack;
         loop {
             let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
-            let asked = self.ask(grounds, self.robots_terms.clone(), &mut turn, deadline).await;
+            let terms = self.robots_terms.clone();
+            let asked = self.ask(grounds, terms, &mut turn, deadline, line).await;
+            line = InLine::Stands;
             // No lease of the other site reports what the hop taught of it.
             if site != origin.site() {
                 self.store.put_pace(&site, &turn).await?;
             }
             // Let go before another site's turn is waited for: two errands could wait for each other.
             drop(turn);
-            let Some(fetched) = asked else { return Ok(Err(BrokenOff(Timestamp::EPOCH))) };
+            let fetched = match asked {
+                Ok(fetched) => fetched,
+                Err(again_at) => return Ok(Err(BrokenOff(again_at))),
+            };
             self.reporter.count(|counts| counts.robots_requests += 1);
             let now = self.clock.now();
             let step = match &fetched {

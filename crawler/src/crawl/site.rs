@@ -22,7 +22,7 @@ use super::budget::Place;
 use super::gates::Turn;
 use super::links::LINKS_AT_ONCE;
 use super::report::Event;
-use super::{Context, sitemaps, visit};
+use super::{Context, InLine, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -131,10 +131,10 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 }
                 Verdict::Probe(grounds) => {
                     let (terms, mut turn) = (context.robots_terms.clone(), turn);
-                    let asking = context.ask(grounds, terms, &mut turn, self.deadline);
-                    let asked = self.meanwhile(asking).await?;
-                    if asked.is_none() {
-                        return Ok(Next::NotBefore(Timestamp::EPOCH));
+                    let line = InLine::ComesBack;
+                    let asking = context.ask(grounds, terms, &mut turn, self.deadline, line);
+                    if let Err(again_at) = self.meanwhile(asking).await? {
+                        return Ok(Next::NotBefore(again_at));
                     }
                 }
                 Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
@@ -168,12 +168,16 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 Role::Page => None,
                 Role::Sitemap => context.sitemap_slots.acquire().await.ok(),
             };
-            (context.ask(grounds, terms, &mut turn, deadline).await, slot)
+            let line = InLine::ComesBack;
+            (context.ask(grounds, terms, &mut turn, deadline, line).await, slot)
         };
         let (asked, _slot) = self.meanwhile(asking).await?;
         self.pace.clone_from(&turn);
         drop(turn);
-        let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
+        let fetched = match asked {
+            Ok(fetched) => fetched,
+            Err(again_at) => return Ok(Next::NotBefore(again_at)),
+        };
         let mut visit = context.visit(page, fetched, &self.trust).await?;
         context.release_copies(page, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
