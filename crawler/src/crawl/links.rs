@@ -1,7 +1,6 @@
 //! The links of a page: which lead on, in what order, and why the others do not.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
 use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via};
@@ -168,9 +167,7 @@ impl<S: Store, T> Context<S, T> {
         if let Some(trap) = urls::looks_like_trap(link.url, limits, self.clock.now()) {
             return Err(trap.code());
         }
-        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        budgets.admit(link.url).map_err(LeftOut::code)?;
-        drop(budgets);
+        self.site_budgets().admit(link.url).map_err(LeftOut::code)?;
         let score = self.scorer.score(link);
         tracing::trace!(url = %link.url, priority = score.priority, reason = %score.reason, "scored");
         Ok(Plan::Queue { due: None, priority: score.priority })

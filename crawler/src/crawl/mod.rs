@@ -11,6 +11,7 @@ mod gates;
 mod likeness;
 mod links;
 mod publish;
+mod recall;
 mod rejudge;
 mod reply;
 mod report;

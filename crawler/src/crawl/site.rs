@@ -46,12 +46,17 @@ struct Worker<S, T> {
     /// Whether this is the lease's last URL: it goes along with the report that ends the lease.
     is_last: bool,
     put_off: Vec<(Origin, Timestamp)>,
+    /// Whether what is not worth a request any more was put aside during this lease.
+    has_left: bool,
     /// A report that is being written, while the next request is made.
     writing: Option<JoinHandle<Result<Next, StoreError>>>,
 }
 
 /// Visits that may gather while a report is being written.
 const GATHERED: usize = 32;
+
+/// Pages that one report puts aside.
+const LEFT_AT_ONCE: usize = 500;
 
 /// Works off one lease and gives it back.
 pub(super) async fn work<S: Store, T: Transport>(
@@ -70,8 +75,10 @@ pub(super) async fn work<S: Store, T: Transport>(
         visits: vec![],
         is_last: false,
         put_off: vec![],
+        has_left: false,
         writing: None,
     };
+    worker.context.recall_addresses(&worker.site).await?;
     let mut next_at = Timestamp::EPOCH;
     let mut urls = lease.urls.into_iter();
     while let Some(page) = urls.next() {
@@ -95,8 +102,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let Ok(origin) = Origin::of(&page.url) else {
             return self.refuse(&page, RefusalReason::UnsupportedScheme, None).await;
         };
-        if let Err(reason) = context.may_fetch(&page) {
-            return Ok(self.leave(&page, reason));
+        if context.may_fetch(&page).is_err() {
+            return self.leave_all().await;
         }
         if let Some(blocked) = self.blocked(&page.url).await {
             return self.refuse(&page, RefusalReason::BlockedAddress, Some(blocked)).await;
@@ -266,13 +273,42 @@ impl<S: Store, T: Transport> Worker<S, T> {
         Ok(Next::More)
     }
 
-    /// Puts a page aside that is not worth a request any more.
-    fn leave(&mut self, page: &PageRecord, reason: LeftOut) -> Next {
+    /// Puts all of the site's pages aside that are not worth a request any more: where one is, there
+    /// may be thousands. Those that come to be so during this lease wait for the next.
+    async fn leave_all(&mut self) -> Result<Next, StoreError> {
+        if std::mem::replace(&mut self.has_left, true) {
+            return Ok(Next::More);
+        }
+        // Until then, what was fetched looks as if it waited still.
+        self.flush().await?;
+        let (context, mut from) = (Arc::clone(&self.context), None);
+        loop {
+            let (spent, next) = context.not_worth_fetching(&self.site, from).await?;
+            for (page, reason) in spent {
+                self.leave(&page, reason);
+                if self.visits.len() >= LEFT_AT_ONCE {
+                    self.flush().await?;
+                }
+            }
+            if next.is_none() || context.stop.is_cancelled() {
+                return Ok(Next::More);
+            }
+            from = next;
+        }
+    }
+
+    fn leave(&mut self, page: &PageRecord, reason: LeftOut) {
         let (now, reason) = (self.context.clock.now(), reason.code());
         let from = page.from.as_ref().unwrap_or(&page.url);
         self.context.drop_link(from, &page.url, reason);
         self.visits.push(visit::plain(page, now, Outcome::Noted { reason: reason.into() }));
-        Next::More
+    }
+
+    /// Waits until all that is done is durable.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.written().await?;
+        self.start_commit(AfterReport::Keep, Timestamp::EPOCH).await;
+        self.written().await.map(drop)
     }
 
     /// Starts to write a report of what is done.

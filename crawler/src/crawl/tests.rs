@@ -28,7 +28,7 @@ use url::Url;
 
 use super::{Crawl, End, Parts, Reporter, Scorer};
 use crate::clock::Clock;
-use crate::config::{Config, Span};
+use crate::config::{Config, CrawlConfig, Span};
 use crate::index::{IndexWriter, Searcher};
 use crate::net::{Completeness, FetchError, FetchErrorKind, PartialCause, Reply, Terms, Transport};
 use crate::settings::Settings;
