@@ -101,7 +101,7 @@ pub fn link(text: &str) -> Found {
 
 /// A link to queue.
 pub fn queued(text: &str, due: Option<Timestamp>, priority: u8) -> Found {
-    let plan = Plan::Queue { due, priority };
+    let plan = Plan::Queue { due, priority, why: None };
     let (url, role, via) = (url(text), Role::Page, Via::Link);
     Found { url, depth: 1, hops: 0, role, via, from: None, at: NOW, plan }
 }

@@ -32,6 +32,13 @@ pub trait Store: Send + Sync + 'static {
     fn requeue(&self, reasons: Vec<String>)
     -> impl Future<Output = Result<u64, StoreError>> + Send;
 
+    /// Makes every page that waits to be looked at again due at once. Says how many. Looks at every
+    /// page.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some may be due.
+    fn look_now(&self) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
     /// Lends up to `sites` sites until `now + ttl`, each with up to `urls_per_site` of its due
     /// URLs. URLs that wait since a moment (retries, refreshes) and URLs to fetch at once both
     /// get a share. A site is lent to one holder at a time; an expired lease returns by itself.

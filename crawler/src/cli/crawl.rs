@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use comity_compliance::{RefusalReason, ScopeKind, Timestamp};
-use comity_storage::{EngineKind, Opening, Stats};
+use comity_storage::{EngineKind, Opening, Stats, Store as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,10 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
             plural(again, "page", "pages"),
             if again == 1 { "is" } else { "are" },
         ));
+    }
+    if args.look_now {
+        let again = store.look_now().await?;
+        progress::say(&format!("{} due now", plural(again, "page is", "pages are")));
     }
     let recovered = store.opening() == Opening::Recovered;
     let troubles = Troubles::default();

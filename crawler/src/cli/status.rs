@@ -1,5 +1,7 @@
 //! `comity status`: how a crawl stands, also while it runs.
 
+mod survey;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -8,6 +10,7 @@ use comity_storage::{EngineKind, Stats, Store as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::survey::Survey;
 use super::args::StatusArgs;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open, reading};
@@ -63,14 +66,16 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
     let (store, settings) = open::earlier(&data, clock).await?;
     let stats = store.stats();
     let next = store.next_ready();
+    let survey = Survey::of(&store, &settings, clock.now()).await;
     store.close().await?;
+    let survey = survey?;
     let terminal = Terminal::new();
     if args.json {
         let next = next.map(|at| at.to_string());
         terminal.json(&json!({
             "running": false, "data": data, "pid": null, "run": null,
             "last_run": last_run(&data).map(|published| published.run),
-            "next_due": next, "store": stats_json(&stats),
+            "next_due": next, "store": stats_json(&stats), "sites": survey.as_json(),
         }));
         return Ok(Exit::Done);
     }
@@ -78,6 +83,7 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         .line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
     rows(terminal, &stats);
     let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    survey.rows().into_iter().for_each(|(name, value)| row(name, value));
     if let Some(last) = last_run(&data).filter(|last| !last.run.counts.dropped_links.is_empty()) {
         row(
             "links left",

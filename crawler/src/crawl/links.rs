@@ -8,7 +8,7 @@ use url::Url;
 
 use super::Context;
 use super::reply::header_text;
-use super::scorer::{FoundLink, OnPage};
+use super::scorer::{self, FoundLink, OnPage};
 use crate::net::Reply;
 use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
 use crate::reasons::CutReason;
@@ -169,8 +169,9 @@ impl<S: Store, T> Context<S, T> {
         }
         self.site_budgets().admit(link.url).map_err(LeftOut::code)?;
         let score = self.scorer.score(link);
-        tracing::trace!(url = %link.url, priority = score.priority, reason = %score.reason, "scored");
-        Ok(Plan::Queue { due: None, priority: score.priority })
+        // Depth stands in the record.
+        let why = (score.reason != scorer::DEPTH).then(|| score.reason.into_owned());
+        Ok(Plan::Queue { due: None, priority: score.priority, why })
     }
 
     /// Links that the reading of the page left out for its limits are counted, though nobody knows

@@ -35,7 +35,7 @@ use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
     Ended, Facts, Grounds, GroundsReason, Scope, ScopeKind, Site, SitePace, Timestamp,
 };
-use comity_storage::{Found, Outcome, Plan, Role, Stats, Store, StoreError, Via};
+use comity_storage::{Found, Outcome, PageRecord, Plan, Role, Stats, Store, StoreError, Via};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -321,7 +321,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             let plan = if given_up {
                 Plan::Again { priority: 0 }
             } else {
-                Plan::Queue { due: None, priority: 0 }
+                Plan::Queue { due: None, priority: 0, why: None }
             };
             let (url, via, from) = (url.clone(), Via::Seed, None);
             seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
@@ -526,6 +526,14 @@ impl<S, T> Context<S, T> {
 
     fn tell_redirect(&self, from: &Url, to: &Url, status: u16) {
         self.log(from, "redirected", &status.to_string(), Some(to.as_str()), None);
+    }
+
+    /// Tells the audit log why a page was asked for before others of its site, unless it is depth.
+    fn tell_order(&self, page: &PageRecord) {
+        if let (Some(why), None) = (&page.why, &page.last) {
+            let evidence = format!("priority {}: {why}", page.priority);
+            self.log(&page.url, "taken", "priority", Some(&evidence), None);
+        }
     }
 
     fn drop_link(&self, from: &Url, to: &Url, reason: &str) {

@@ -109,6 +109,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         };
         let now = self.clock.now();
         let record = RobotsRecord::clone(&known).after(outcome, &self.settings.policy, now);
+        self.tell_robots(origin, &record);
         self.rejudge(origin, &known, &record).await?;
         self.push_sitemaps(origin, &known, &record).await?;
         self.store.put_robots(origin, &record).await?;
@@ -116,6 +117,19 @@ impl<S: Store, T: Transport> Context<S, T> {
         turn.heard_crawl_delay(self.crawl_delay(&record), self.crawl_delay(&known));
         self.robots.keep(origin, Arc::new(record));
         Ok(None)
+    }
+
+    /// Tells the audit log how the errand ended, and when the next one sets out.
+    fn tell_robots(&self, origin: &Origin, record: &RobotsRecord) {
+        let parts = record.to_parts();
+        let (why, evidence) = match (&parts.failing, &parts.copy) {
+            (Some(run), Some(_)) => (&run.cause, "fails; the last good copy is kept"),
+            (Some(run), None) => (&run.cause, "fails; there was no good answer yet"),
+            (None, Some(copy)) if copy.body.is_some() => (&copy.cause, "a file of rules"),
+            (None, Some(copy)) => (&copy.cause, "no file, no rules"),
+            (None, None) => return,
+        };
+        self.log(&origin.robots_url(), "robots", why, Some(evidence), record.next_refresh());
     }
 
     pub(super) fn crawl_delay(&self, record: &RobotsRecord) -> Option<Duration> {

@@ -185,6 +185,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
             Ok(fetched) => fetched,
             Err(again_at) => return Ok(Next::NotBefore(again_at)),
         };
+        context.tell_order(page);
         let mut visit = context.visit(page, fetched, &self.trust).await?;
         context.release_copies(page, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {

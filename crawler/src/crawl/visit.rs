@@ -163,7 +163,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             Role::Page => {
                 self.plan(&FoundLink { url: &to, depth: page.depth, anchor: "", on: None })
             }
-            Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0 }),
+            Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0, why: None }),
         };
         let mut plan = plan.unwrap_or_else(|reason| {
             self.drop_link(&page.url, &to, reason);

@@ -8,6 +8,7 @@ mod seen;
 mod shared;
 mod sites;
 mod spool;
+mod survey;
 mod writer;
 
 use std::sync::mpsc::Sender;
@@ -25,7 +26,7 @@ use crate::key;
 use crate::marker::MarkerFile;
 use crate::open::{Durability, OpenOptions, Opening, Work};
 use crate::page::{Fate, Found, Likeness, PageRecord};
-use crate::record::{RobotsRow, StateRow, decode};
+use crate::record::{PageRow, RobotsRow, StateRow, decode};
 use crate::store::{
     Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Receipt, Renewal, SiteReport,
     SiteState, Stats, Store, StoreError,
@@ -184,6 +185,32 @@ impl<E: Engine> LocalStore<E> {
         answered.await.map_err(stopped)?
     }
 
+    /// Changes all pages of a kind, some at a time; how many there were.
+    async fn change_pages(
+        &self,
+        is_wanted: impl Fn(&PageRow) -> bool + Clone + Send + 'static,
+        change: impl for<'d> Fn(&mut Draft<'d, E>, &Url) -> Result<(), StoreError>
+        + Copy
+        + Send
+        + 'static,
+    ) -> Result<u64, StoreError> {
+        let (mut count, mut from) = (0, vec![key::PAGE]);
+        loop {
+            let is_wanted = is_wanted.clone();
+            let (urls, next) = self
+                .read(move |shared, engine| {
+                    shared.pages_that(engine, &from, REQUEUED_AT_ONCE, is_wanted)
+                })
+                .await?;
+            count += urls.len() as u64;
+            self.write(move |draft| urls.iter().try_for_each(|url| change(draft, url))).await?;
+            match next {
+                Some(key) => from = key,
+                None => return Ok(count),
+            }
+        }
+    }
+
     /// Reads, without holding up the runtime.
     async fn read<T: Send + 'static>(
         &self,
@@ -292,21 +319,16 @@ impl<E: Engine> Store for LocalStore<E> {
     }
 
     async fn requeue(&self, reasons: Vec<String>) -> Result<u64, StoreError> {
-        let (mut count, mut from) = (0, vec![key::PAGE]);
-        loop {
-            let reasons = reasons.clone();
-            let (urls, next) = self
-                .read(move |shared, engine| {
-                    shared.held_back(engine, &from, &reasons, REQUEUED_AT_ONCE)
-                })
-                .await?;
-            count += urls.len() as u64;
-            self.write(move |draft| urls.iter().try_for_each(|url| draft.again(url))).await?;
-            match next {
-                Some(key) => from = key,
-                None => return Ok(count),
-            }
-        }
+        let is_held = move |row: &PageRow| {
+            let reason = row.held_back_by().filter(|_| row.place.is_none());
+            reason.is_some_and(|reason| reasons.iter().any(|known| known == reason))
+        };
+        self.change_pages(is_held, |draft, url| draft.again(url)).await
+    }
+
+    async fn look_now(&self) -> Result<u64, StoreError> {
+        let waits = |row: &PageRow| row.revisit && row.place.is_some_and(|place| place.due > 0);
+        self.change_pages(waits, |draft, url| draft.look_now(url)).await
     }
 
     async fn lease(
