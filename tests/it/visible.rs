@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::command::run;
+use crate::command::{run, start, wait_until};
 use crate::sites::Site;
 
 /// A small site: a home page with three links, one of them forbidden, one nofollow.
@@ -78,4 +78,21 @@ fn explain_status_and_the_log_tell_all_of_it() {
     assert_eq!(again, ["/", "/boats"], "robots.txt is fresh, and what it forbids stays so");
     let gap = requests[before + 1].0.duration_since(requests[before].0);
     assert!(gap.as_secs() >= 1, "{gap:?}");
+
+    // While it runs, of the sites that it asked.
+    let before = site.requests().len();
+    let mut crawl = start(dir.path(), &["crawl", "--look-now", "--stay"]);
+    // By then the store is its own: a look would keep it out.
+    wait_until("its first request", || site.requests().len() > before);
+    wait_until("the running crawl's sites", || {
+        let status = run(dir.path(), &["status", "--json"]);
+        status.code == Some(0) && {
+            let status = status.json();
+            status["running"] == true
+                && status["sites"]["pace"] == json!({ "crawl-delay": 1 })
+                && status["sites"]["robots_stages"] == json!({ "a fresh copy decides": 1 })
+        }
+    });
+    crawl.kill().unwrap();
+    crawl.wait().unwrap();
 }

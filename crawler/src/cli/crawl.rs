@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::CrawlArgs;
+use super::status::Survey;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
@@ -174,6 +175,9 @@ async fn stop_asked() {
     }
 }
 
+/// Looking over the sites takes longer than counting.
+const SURVEYED_EVERY: Duration = Duration::from_secs(2);
+
 /// Runs a crawl and shows how far it is.
 pub(super) async fn watched(
     crawl: Crawl<open::AnyStore, HttpTransport>,
@@ -184,6 +188,8 @@ pub(super) async fn watched(
     let started = clock.now();
     let mut display = progress::Display::new();
     let mut tick = tokio::time::interval(Duration::from_millis(250));
+    let mut resurvey = tokio::time::interval(SURVEYED_EVERY);
+    let mut sites = Survey::default();
     let run = crawl.run();
     tokio::pin!(run);
     let ended = loop {
@@ -192,13 +198,16 @@ pub(super) async fn watched(
             _ = tick.tick() => {
                 let progress = watch.progress(started);
                 display.show(&progress, clock.now().as_millis());
-                status::publish(&settings.store, &progress, &watch.stats(), clock.now());
+                let known = (&watch.stats(), &sites);
+                status::publish(&settings.store, &progress, known, clock.now());
             }
+            _ = resurvey.tick() => sites = Survey::of_running(watch, settings, clock.now()),
         }
     };
     display.end();
     let progress = watch.progress(started);
-    status::publish(&settings.store, &progress, &watch.stats(), clock.now());
+    let known = (&watch.stats(), &Survey::of_running(watch, settings, clock.now()));
+    status::publish(&settings.store, &progress, known, clock.now());
     (ended, progress)
 }
 

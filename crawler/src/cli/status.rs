@@ -10,7 +10,7 @@ use comity_storage::{EngineKind, Stats, Store as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::survey::Survey;
+pub(super) use self::survey::Survey;
 use super::args::StatusArgs;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open, reading};
@@ -28,6 +28,9 @@ struct Published {
     run: Progress,
     /// The whole crawl, as [`stats_json`] words it.
     store: serde_json::Value,
+    /// The sites that were asked lately.
+    #[serde(default)]
+    sites: Survey,
 }
 
 fn status_file(data: &Path) -> PathBuf {
@@ -36,7 +39,12 @@ fn status_file(data: &Path) -> PathBuf {
 
 /// Publishes how far a running crawl is. A failure is not worth a stop: the crawl's own errors
 /// will tell of a full disk.
-pub(super) fn publish(store: &StoreSettings, run: &Progress, stats: &Stats, now: Timestamp) {
+pub(super) fn publish(
+    store: &StoreSettings,
+    run: &Progress,
+    (stats, sites): (&Stats, &Survey),
+    now: Timestamp,
+) {
     if store.engine == EngineKind::Memory {
         return;
     }
@@ -45,6 +53,7 @@ pub(super) fn publish(store: &StoreSettings, run: &Progress, stats: &Stats, now:
         at_ms: now.as_millis(),
         run: run.clone(),
         store: stats_json(stats),
+        sites: sites.clone(),
     };
     let path = status_file(&store.data);
     let fresh = path.with_extension("json.new");
@@ -75,7 +84,7 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         terminal.json(&json!({
             "running": false, "data": data, "pid": null, "run": null,
             "last_run": last_run(&data).map(|published| published.run),
-            "next_due": next, "store": stats_json(&stats), "sites": survey.as_json(),
+            "next_due": next, "store": stats_json(&stats), "sites": survey,
         }));
         return Ok(Exit::Done);
     }
@@ -120,6 +129,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
         terminal.json(&json!({
             "running": true, "data": data, "pid": published.pid, "run": progress,
             "next_due": next.map(|at| at.to_string()), "store": published.store,
+            "sites": published.sites,
         }));
         return Ok(Exit::Done);
     }
@@ -142,6 +152,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     row("queued", grouped(progress.queued));
     row("known", grouped(progress.known));
     row("sites active", grouped(progress.sites_active as u64));
+    published.sites.rows().into_iter().for_each(|(name, value)| row(name, value));
     if let Some(due) = next {
         row("next request", format!("in {}", duration(due.since(now))));
     }

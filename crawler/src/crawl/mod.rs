@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Ended, Facts, Grounds, GroundsReason, Scope, ScopeKind, Site, SitePace, Timestamp,
+    Ended, Facts, Grounds, GroundsReason, Origin, Scope, ScopeKind, Site, SitePace, Timestamp,
 };
 use comity_storage::{Found, Outcome, PageRecord, Plan, Role, Stats, Store, StoreError, Via};
 use tokio::sync::{Notify, Semaphore};
@@ -638,6 +638,16 @@ impl<S: Store, T> Watch<S, T> {
             next_due_ms: next_due.map(Timestamp::as_millis),
             seconds: now.since(started).as_secs_f64(),
         }
+    }
+
+    /// The paces of sites that were asked lately, at most `max`; not of those being asked now.
+    pub fn paces(&self, max: usize) -> Vec<(Site, SitePace)> {
+        self.context.gates.paces(max)
+    }
+
+    /// What is known of robots.txt files that were needed lately, at most `max`.
+    pub fn robots_records(&self, max: usize) -> Vec<(Origin, Arc<RobotsRecord>)> {
+        self.context.robots.at_hand(max)
     }
 
     /// What the store holds.

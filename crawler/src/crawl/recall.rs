@@ -31,6 +31,9 @@ impl<S: Store, T> Context<S, T> {
                 budgets.recalled(site);
                 return Ok(());
             }
+            if self.stop.is_cancelled() {
+                return Ok(());
+            }
             from = next;
         }
     }

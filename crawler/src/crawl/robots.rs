@@ -49,6 +49,13 @@ impl RobotsBook {
         Ok(record)
     }
 
+    /// Records that are at hand, at most `max`.
+    pub(super) fn at_hand(&self, max: usize) -> Vec<(Origin, Arc<RobotsRecord>)> {
+        let shelf = self.locked();
+        let records = shelf.records.iter().take(max);
+        records.map(|(origin, record)| (origin.clone(), Arc::clone(record))).collect()
+    }
+
     /// Keeps a record; when full, forgets some others: the store has them.
     fn keep(&self, origin: &Origin, record: Arc<RobotsRecord>) {
         let mut shelf = self.locked();
