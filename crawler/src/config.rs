@@ -183,7 +183,7 @@ impl Default for CrawlConfig {
             focus: vec![],
             depth: None,
             patience: Span::secs(120),
-            sites_at_once: 64,
+            sites_at_once: 256,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use comity_compliance::{
-    AdaptiveNumbers, Collector, Contact, Directives, Identity, Policy, Preset, ProductToken, Scope,
-    ScopeKind, Timestamp, UntimedDate,
+    AdaptiveNumbers, Collector, Contact, Directives, Identity, Policy, Preset, ProductToken,
+    Protocols, Scope, ScopeKind, Timestamp, UntimedDate,
 };
 use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
 use governor::Quota;
@@ -175,7 +175,11 @@ impl Settings {
     /// [`SettingsError`] names the first setting that cannot be.
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
         let seeds = seeds(config)?;
-        let (store, policy) = (store(config)?, policy(config)?);
+        let (store, mut policy) = (store(config)?, policy(config)?);
+        // A build without FTP takes no such seed.
+        if seeds.iter().any(|seed| seed.scheme() == "ftp") {
+            policy.protocols = Protocols::WebAndFtp;
+        }
         let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
             seeds,

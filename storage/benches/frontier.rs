@@ -126,7 +126,7 @@ impl Web {
             via: Via::Link,
             from: None,
             at: NOW,
-            plan: Plan::Queue { due: None, priority: 1 },
+            plan: Plan::Queue { due: None, priority: 1, why: None },
         }
     }
 

@@ -50,6 +50,7 @@ pub async fn all<S: Store>(fresh: impl AsyncFn() -> S) {
     named_values(&fresh().await).await;
     many_at_once(&fresh().await).await;
     revisits::looked_at_again(&fresh().await).await;
+    revisits::looked_at_now(&fresh().await).await;
     revisits::changed_or_fetched_anew(&fresh().await).await;
     revisits::put_off_by_origin(&fresh().await).await;
     revisits::pages_of_a_site(&fresh().await).await;
@@ -101,7 +102,7 @@ pub fn link(text: &str) -> Found {
 
 /// A link to queue.
 pub fn queued(text: &str, due: Option<Timestamp>, priority: u8) -> Found {
-    let plan = Plan::Queue { due, priority };
+    let plan = Plan::Queue { due, priority, why: None };
     let (url, role, via) = (url(text), Role::Page, Via::Link);
     Found { url, depth: 1, hops: 0, role, via, from: None, at: NOW, plan }
 }

@@ -37,7 +37,7 @@ pub use page::{
     Alike, DirectiveNote, Fate, Fetched, Found, Likeness, MAX_URL_BYTES, Next, Outcome, PageRecord,
     Plan, Review, Role, Via, Visit,
 };
-pub use peek::{engine_in, is_in_use};
+pub use peek::{durability_in, engine_in, is_in_use};
 pub use store::{
     AfterReport, Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Payload, Receipt,
     Renewal, SiteReport, SiteState, Stats, Store, StoreError,

@@ -63,6 +63,9 @@ pub enum Plan {
         due: Option<Timestamp>,
         /// 0 goes first among URLs due in the same second.
         priority: u8,
+        /// What the priority rests on, for people; none where the record says it otherwise, as it
+        /// does of seeds and depth.
+        why: Option<String>,
     },
     /// Fetch it at once and wholly, whatever an earlier visit of it brought: its failures and what
     /// made a request for it conditional are forgotten.
@@ -79,6 +82,8 @@ pub enum Plan {
         believed: bool,
         /// 0 goes first.
         priority: u8,
+        /// As in [`Plan::Queue`].
+        why: Option<String>,
     },
     /// Only remember it. It becomes queued if it is found again with [`Plan::Queue`].
     Note {
@@ -288,6 +293,8 @@ pub struct PageRecord {
     pub due: Option<Timestamp>,
     /// Its priority in the queue, 0 first.
     pub priority: u8,
+    /// What the priority rested on when it was queued, unless it was depth.
+    pub why: Option<String>,
     /// Whether it is due only to see that it is still the same.
     pub revisit: bool,
     /// The interval of its visits.

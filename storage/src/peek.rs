@@ -4,18 +4,31 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::marker::{MarkerFile, Reading};
-use crate::open::{EngineKind, LOCK, OpenError};
+use crate::marker::{Marker, MarkerFile, Reading};
+use crate::open::{Durability, EngineKind, LOCK, OpenError};
 
 /// The engine of the store in `dir`; `None` if there is none.
 ///
 /// # Errors
 /// [`OpenError`] if there is one that this build cannot read.
 pub fn engine_in(dir: &Path) -> Result<Option<EngineKind>, OpenError> {
+    Ok(marker_in(dir)?.map(|marker| marker.engine))
+}
+
+/// What the last process that had the store in `dir` open promised of its writes; `None` if there
+/// is no store. Whoever only looks opens it so, and leaves it as it is.
+///
+/// # Errors
+/// As [`engine_in`].
+pub fn durability_in(dir: &Path) -> Result<Option<Durability>, OpenError> {
+    Ok(marker_in(dir)?.map(|marker| marker.durability))
+}
+
+fn marker_in(dir: &Path) -> Result<Option<Marker>, OpenError> {
     let name = || dir.display().to_string();
     match MarkerFile::read(dir) {
         Ok(Reading::None) => Ok(None),
-        Ok(Reading::Some(marker)) => Ok(Some(marker.engine)),
+        Ok(Reading::Some(marker)) => Ok(Some(marker)),
         Ok(Reading::Newer(found)) => Err(OpenError::NewerFormat { dir: name(), found }),
         Err(error) => {
             let what = format!("its marker file comity.json cannot be read ({error})");

@@ -16,10 +16,11 @@ use crate::page::{Fate, Found, Likeness, PageRecord, Visit};
 /// holds under the durability that the store was opened with. A site is the only unit of
 /// atomicity. No method reads a clock.
 pub trait Store: Send + Sync + 'static {
-    /// Makes URLs known, and says of each what that did, in order.
+    /// Makes URLs known, and says of each what that did, in order. Each is one effect; many may be
+    /// written in pieces.
     ///
     /// # Errors
-    /// [`StoreError`]; none of the URLs counts as pushed.
+    /// [`StoreError`]; some may be known.
     fn push(&self, found: Vec<Found>)
     -> impl Future<Output = Result<Vec<Fate>, StoreError>> + Send;
 
@@ -30,6 +31,13 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`]; some may be queued.
     fn requeue(&self, reasons: Vec<String>)
     -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    /// Makes every page that waits to be looked at again due at once. Says how many. Looks at every
+    /// page.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some may be due.
+    fn look_now(&self) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
     /// Lends up to `sites` sites until `now + ttl`, each with up to `urls_per_site` of its due
     /// URLs. URLs that wait since a moment (retries, refreshes) and URLs to fetch at once both

@@ -40,7 +40,7 @@ async fn push(store: &LocalStore<Box<dyn Engine>>) {
         via: Via::Seed,
         from: None,
         at: Timestamp::EPOCH,
-        plan: Plan::Queue { due: None, priority: 0 },
+        plan: Plan::Queue { due: None, priority: 0, why: None },
     });
     store.push(found.collect()).await.unwrap();
 }

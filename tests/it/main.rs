@@ -23,3 +23,4 @@ mod robots;
 mod sitemap;
 mod sites;
 mod tools;
+mod visible;

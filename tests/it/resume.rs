@@ -156,3 +156,28 @@ fn no_seed_means_the_last_runs() {
     let ended = run(dir.path(), &again).well();
     assert_eq!(ended.json()["store"]["fetched"], 9);
 }
+
+/// A look at a crawl leaves it as it is: also what its writes survive.
+#[test]
+fn a_look_changes_nothing() {
+    let (site, dir) = (Site::of_pages(3), tempfile::tempdir().unwrap());
+    let seed = site.url("/");
+    let marker = || {
+        let text = std::fs::read(dir.path().join("data/comity.json")).unwrap();
+        let mut marker: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        // The lengths of sled's files: it goes on with its log when it is opened.
+        marker.as_object_mut().unwrap().remove("files");
+        marker
+    };
+    for durability in ["power", "process"] {
+        let mut arguments = arguments(&seed, "sled", "0s");
+        arguments.extend(["--durability", durability]);
+        run(dir.path(), &arguments).well();
+        let before = marker();
+        assert_eq!((&before["durability"], &before["stop"]), (&durability.into(), &"clean".into()));
+        for look in [&["status"][..], &["explain", &seed]] {
+            run(dir.path(), &[look, &["--data", "data"]].concat()).well();
+            assert_eq!(marker(), before, "{look:?}");
+        }
+    }
+}

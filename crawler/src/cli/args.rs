@@ -152,6 +152,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long)]
     pub(crate) stay: bool,
 
+    /// Look again now at all that was fetched, whenever it would be due; at the usual pace
+    #[arg(long)]
+    pub(crate) look_now: bool,
+
     /// Where state is kept: sled, redb, memory [default: sled]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) store: Option<String>,

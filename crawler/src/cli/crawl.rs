@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use comity_compliance::{RefusalReason, ScopeKind, Timestamp};
-use comity_storage::{EngineKind, Opening, Stats};
+use comity_storage::{EngineKind, Opening, Stats, Store as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::CrawlArgs;
+use super::status::Survey;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
@@ -34,6 +35,10 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
             plural(again, "page", "pages"),
             if again == 1 { "is" } else { "are" },
         ));
+    }
+    if args.look_now {
+        let again = store.look_now().await?;
+        progress::say(&format!("{} due now", plural(again, "page is", "pages are")));
     }
     let recovered = store.opening() == Opening::Recovered;
     let troubles = Troubles::default();
@@ -171,6 +176,9 @@ async fn stop_asked() {
     }
 }
 
+/// Looking over the sites takes longer than counting.
+const SURVEYED_EVERY: Duration = Duration::from_secs(2);
+
 /// Runs a crawl and shows how far it is.
 pub(super) async fn watched(
     crawl: Crawl<open::AnyStore, HttpTransport>,
@@ -181,6 +189,8 @@ pub(super) async fn watched(
     let started = clock.now();
     let mut display = progress::Display::new();
     let mut tick = tokio::time::interval(Duration::from_millis(250));
+    let mut resurvey = tokio::time::interval(SURVEYED_EVERY);
+    let mut sites = Survey::default();
     let run = crawl.run();
     tokio::pin!(run);
     let ended = loop {
@@ -189,13 +199,16 @@ pub(super) async fn watched(
             _ = tick.tick() => {
                 let progress = watch.progress(started);
                 display.show(&progress, clock.now().as_millis());
-                status::publish(&settings.store, &progress, &watch.stats(), clock.now());
+                let known = (&watch.stats(), &sites);
+                status::publish(&settings.store, &progress, known, clock.now());
             }
+            _ = resurvey.tick() => sites = Survey::of_running(watch, settings, clock.now()),
         }
     };
     display.end();
     let progress = watch.progress(started);
-    status::publish(&settings.store, &progress, &watch.stats(), clock.now());
+    let known = (&watch.stats(), &Survey::of_running(watch, settings, clock.now()));
+    status::publish(&settings.store, &progress, known, clock.now());
     (ended, progress)
 }
 

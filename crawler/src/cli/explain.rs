@@ -15,7 +15,7 @@ use comity_storage::{Fetched, Outcome, PageRecord, Role, SiteState, Store as _, 
 use serde_json::{Value, json};
 use url::Url;
 
-use self::pace::Pace;
+pub(super) use self::pace::Pace;
 use super::args::ExplainArgs;
 use super::robots::stage;
 use super::terminal::{Terminal, Tone, duration};
@@ -440,6 +440,8 @@ fn page_json(page: &PageRecord) -> Value {
         "fetches": page.fetches,
         "failures_in_a_row": page.attempts,
         "due": page.due.map(|at| at.to_string()),
+        "priority": page.due.map(|_| page.priority),
+        "priority_why": page.why,
         "revisit": again::as_json(page),
         "login": page.last.as_ref().and_then(|(_, outcome)| copies::wall(outcome)),
         "last": last,

@@ -54,11 +54,12 @@ pub(super) async fn earlier(data: &Path, clock: Clock) -> anyhow::Result<(AnySto
     }
 }
 
-/// Opens a store that is looked at and closed again. A crawl that was killed before stays one for
+/// Opens a store that is looked at and closed again, as the last run had it open. A crawl that was killed before stays one for
 /// the next: what it had under way is noted as cut off by now.
 async fn open_as(data: &Path, engine: EngineKind, clock: Clock) -> anyhow::Result<AnyStore> {
     let defaults = Settings::new(&Config::default())?.store;
-    let settings = StoreSettings { data: data.into(), engine, ..defaults };
+    let durability = comity_storage::durability_in(data)?.unwrap_or_default();
+    let settings = StoreSettings { data: data.into(), engine, durability, ..defaults };
     let store = store(&settings, clock)?;
     if store.opening() == Opening::Recovered {
         note_cut_off(&store, clock.now()).await?;

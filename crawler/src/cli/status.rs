@@ -1,5 +1,7 @@
 //! `comity status`: how a crawl stands, also while it runs.
 
+mod survey;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -8,6 +10,7 @@ use comity_storage::{EngineKind, Stats, Store as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+pub(super) use self::survey::Survey;
 use super::args::StatusArgs;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open, reading};
@@ -25,6 +28,9 @@ struct Published {
     run: Progress,
     /// The whole crawl, as [`stats_json`] words it.
     store: serde_json::Value,
+    /// The sites that were asked lately.
+    #[serde(default)]
+    sites: Survey,
 }
 
 fn status_file(data: &Path) -> PathBuf {
@@ -33,7 +39,12 @@ fn status_file(data: &Path) -> PathBuf {
 
 /// Publishes how far a running crawl is. A failure is not worth a stop: the crawl's own errors
 /// will tell of a full disk.
-pub(super) fn publish(store: &StoreSettings, run: &Progress, stats: &Stats, now: Timestamp) {
+pub(super) fn publish(
+    store: &StoreSettings,
+    run: &Progress,
+    (stats, sites): (&Stats, &Survey),
+    now: Timestamp,
+) {
     if store.engine == EngineKind::Memory {
         return;
     }
@@ -42,6 +53,7 @@ pub(super) fn publish(store: &StoreSettings, run: &Progress, stats: &Stats, now:
         at_ms: now.as_millis(),
         run: run.clone(),
         store: stats_json(stats),
+        sites: sites.clone(),
     };
     let path = status_file(&store.data);
     let fresh = path.with_extension("json.new");
@@ -63,14 +75,16 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
     let (store, settings) = open::earlier(&data, clock).await?;
     let stats = store.stats();
     let next = store.next_ready();
+    let survey = Survey::of(&store, &settings, clock.now()).await;
     store.close().await?;
+    let survey = survey?;
     let terminal = Terminal::new();
     if args.json {
         let next = next.map(|at| at.to_string());
         terminal.json(&json!({
             "running": false, "data": data, "pid": null, "run": null,
             "last_run": last_run(&data).map(|published| published.run),
-            "next_due": next, "store": stats_json(&stats),
+            "next_due": next, "store": stats_json(&stats), "sites": survey,
         }));
         return Ok(Exit::Done);
     }
@@ -78,6 +92,7 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
         .line(terminal.paint(Tone::Title, format_args!("A crawl of {}", seeds(&settings.seeds))));
     rows(terminal, &stats);
     let row = |name: &str, value: String| terminal.line(format_args!("  {name:<12} {value}"));
+    survey.rows().into_iter().for_each(|(name, value)| row(name, value));
     if let Some(last) = last_run(&data).filter(|last| !last.run.counts.dropped_links.is_empty()) {
         row(
             "links left",
@@ -114,6 +129,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
         terminal.json(&json!({
             "running": true, "data": data, "pid": published.pid, "run": progress,
             "next_due": next.map(|at| at.to_string()), "store": published.store,
+            "sites": published.sites,
         }));
         return Ok(Exit::Done);
     }
@@ -136,6 +152,7 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     row("queued", grouped(progress.queued));
     row("known", grouped(progress.known));
     row("sites active", grouped(progress.sites_active as u64));
+    published.sites.rows().into_iter().for_each(|(name, value)| row(name, value));
     if let Some(due) = next {
         row("next request", format!("in {}", duration(due.since(now))));
     }

@@ -29,7 +29,7 @@ pub(super) struct Line<'a> {
     pub(super) at: String,
     pub(super) url: &'a str,
     /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `links-dropped`, `redirected`,
-    /// `sitemap`, `alike`, `stands-back`, `wall`.
+    /// `sitemap`, `alike`, `stands-back`, `wall`, `taken`, `robots`.
     pub(super) what: &'static str,
     /// The stable reason code, or the status of a fetch.
     pub(super) why: &'a str,

@@ -8,11 +8,9 @@
 //! Copies are looked for within a site; an address that a page names may be on another one. What a
 //! sitemap lists is known of pages that were found in one, or of which one gave a date.
 
-use std::sync::PoisonError;
-
 use comity_compliance::{
-    Canonical, CanonicalReason, Hop, HttpsTwin, LeftOut, Move, Publication, Signals, Site,
-    Timestamp, canonical,
+    Canonical, CanonicalReason, Hop, HttpsTwin, Move, Publication, Signals, Site, Timestamp,
+    canonical,
 };
 use comity_storage::{
     Alike, Fetched, Found, Likeness, Outcome, PageRecord, Plan, Role, Store, StoreError, Via, Visit,
@@ -296,23 +294,12 @@ impl<S: Store, T: Transport> Context<S, T> {
         if page.fetches > 0 {
             return;
         }
-        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(budget) = budgets.of(&page.url) {
+        if let Some(budget) = self.site_budgets().of(&page.url) {
             match is_same {
                 true => budget.saw_duplicate(&page.url),
                 false => budget.saw_original(&page.url),
             }
         }
-    }
-
-    /// Whether a page that was never had is worth a request still: not if its shape has turned out
-    /// to give the same over and over. A seed always is.
-    pub(super) fn may_fetch(&self, page: &PageRecord) -> Result<(), LeftOut> {
-        if page.role != Role::Page || page.last.is_some() || page.via == Via::Seed {
-            return Ok(());
-        }
-        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        budgets.of(&page.url).map_or(Ok(()), |budget| budget.may_fetch(&page.url))
     }
 
     /// Whether the page that stands in for this one no longer does.

@@ -32,6 +32,16 @@ impl Gates {
         turn
     }
 
+    /// The paces of sites that were asked lately, at most `max`; not of those being asked.
+    pub(super) fn paces(&self, max: usize) -> Vec<(Site, SitePace)> {
+        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = gates.iter().take(max).filter_map(|(site, gate)| {
+            let pace = gate.try_lock().ok()?;
+            Some((site.clone(), pace.clone()))
+        });
+        idle.collect()
+    }
+
     fn gate(&self, site: &Site) -> Arc<Turnstile<SitePace>> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(site.clone()).or_default())

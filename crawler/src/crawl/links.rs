@@ -1,19 +1,21 @@
 //! The links of a page: which lead on, in what order, and why the others do not.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
-use comity_storage::{Found, PageRecord, Plan, Role, Store, StoreError, Via};
+use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via};
 use url::Url;
 
 use super::Context;
 use super::reply::header_text;
-use super::scorer::{FoundLink, OnPage};
+use super::scorer::{self, FoundLink, OnPage};
 use crate::net::Reply;
 use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
 use crate::reasons::CutReason;
 use crate::urls;
+
+/// Links that are written together with the visit that found them.
+pub(super) const LINKS_AT_ONCE: usize = 500;
 
 /// Waiting URLs of a site that the store counts; a limit beyond it is not asked.
 const COUNTED: usize = 10_000;
@@ -118,6 +120,20 @@ impl<S: Store, T> Context<S, T> {
         found
     }
 
+    /// Makes the links of a page with very many of them known beforehand, as a batch is held in
+    /// memory as a whole; those that are left go along with the visit. A crash in between loses
+    /// nothing: the page is fetched again, and its links are known by then.
+    pub(super) async fn push_most(&self, mut found: Vec<Found>) -> Result<Vec<Found>, StoreError> {
+        if found.len() <= LINKS_AT_ONCE {
+            return Ok(found);
+        }
+        let left = found.split_off(found.len() - LINKS_AT_ONCE);
+        let fates = self.store.push(found).await?;
+        let new = fates.iter().filter(|fate| **fate == Fate::New).count();
+        self.reporter.count(|counts| counts.found += new as u64);
+        Ok(left)
+    }
+
     fn plan_link(
         &self,
         source: &Source<'_>,
@@ -155,12 +171,11 @@ impl<S: Store, T> Context<S, T> {
         if let Some(trap) = urls::looks_like_trap(link.url, limits, self.clock.now()) {
             return Err(trap.code());
         }
-        let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        budgets.admit(link.url).map_err(LeftOut::code)?;
-        drop(budgets);
+        self.site_budgets().admit(link.url).map_err(LeftOut::code)?;
         let score = self.scorer.score(link);
-        tracing::trace!(url = %link.url, priority = score.priority, reason = %score.reason, "scored");
-        Ok(Plan::Queue { due: None, priority: score.priority })
+        // Depth stands in the record.
+        let why = (score.reason != scorer::DEPTH).then(|| score.reason.into_owned());
+        Ok(Plan::Queue { due: None, priority: score.priority, why })
     }
 
     /// Links that the reading of the page left out for its limits are counted, though nobody knows

@@ -11,6 +11,7 @@ mod gates;
 mod likeness;
 mod links;
 mod publish;
+mod recall;
 mod rejudge;
 mod reply;
 mod report;
@@ -32,9 +33,9 @@ use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Ended, Facts, Grounds, GroundsReason, Scope, ScopeKind, Site, SitePace, Timestamp,
+    Ended, Facts, Grounds, GroundsReason, Origin, Scope, ScopeKind, Site, SitePace, Timestamp,
 };
-use comity_storage::{Found, Outcome, Plan, Role, Stats, Store, StoreError, Via};
+use comity_storage::{Found, Outcome, PageRecord, Plan, Role, Stats, Store, StoreError, Via};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -134,6 +135,15 @@ struct Context<S, T> {
     committed: Notify,
     outbox_fed: Notify,
     stop: CancellationToken,
+}
+
+/// What a request does where many wait for their turn at the same address.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum InLine {
+    /// It stands in line: it is half-way through an errand.
+    Stands,
+    /// Its site's lease is given back until its turn is near.
+    ComesBack,
 }
 
 /// The parts that a crawl is made of.
@@ -311,7 +321,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             let plan = if given_up {
                 Plan::Again { priority: 0 }
             } else {
-                Plan::Queue { due: None, priority: 0 }
+                Plan::Queue { due: None, priority: 0, why: None }
             };
             let (url, via, from) = (url.clone(), Via::Seed, None);
             seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
@@ -518,6 +528,14 @@ impl<S, T> Context<S, T> {
         self.log(from, "redirected", &status.to_string(), Some(to.as_str()), None);
     }
 
+    /// Tells the audit log why a page was asked for before others of its site, unless it is depth.
+    fn tell_order(&self, page: &PageRecord) {
+        if let (Some(why), None) = (&page.why, &page.last) {
+            let evidence = format!("priority {}: {why}", page.priority);
+            self.log(&page.url, "taken", "priority", Some(&evidence), None);
+        }
+    }
+
     fn drop_link(&self, from: &Url, to: &Url, reason: &str) {
         self.reporter.count(|counts| {
             *counts.dropped_links.entry(reason.into()).or_default() += 1;
@@ -547,29 +565,36 @@ impl<S, T> Context<S, T> {
 }
 
 impl<S, T: Transport> Context<S, T> {
-    /// Makes one request, in turn, under the ceilings, and notes what the site felt. `None` if the
-    /// deadline of the lease had come too near by then: no request was made.
+    /// Makes one request, in turn, under the ceilings, and notes what the site felt. If it makes none,
+    /// it says when to try again: the deadline of the lease had come too near, or the line at the
+    /// address is long and the asker need not stand in it.
     async fn ask(
         &self,
         grounds: Grounds,
         terms: Terms,
         turn: &mut Turn,
         deadline: Timestamp,
-    ) -> Option<Result<Reply, FetchError>> {
+        line: InLine,
+    ) -> Result<Result<Reply, FetchError>, Timestamp> {
         let reason = grounds.reason();
         let address = match self.transport.address_of(grounds.url()).await {
             Ok(address) => address,
-            Err(error) => return Some(self.noted(Err(error), reason, self.clock.now(), turn)),
+            Err(error) => return Ok(self.noted(Err(error), reason, self.clock.now(), turn)),
         };
         if let Ok(site) = Site::of(grounds.url()) {
+            if line == InLine::ComesBack
+                && let Some(pause) = self.ceilings.come_back_in(&site, address)
+            {
+                return Err(self.clock.now().after(pause));
+            }
             self.ceilings.pass(&site, address).await;
         }
         if self.clock.now().after(self.longest_request) >= deadline {
-            return None;
+            return Err(Timestamp::EPOCH);
         }
         let asked_at = self.clock.now();
         let fetched = self.transport.fetch(grounds, terms).await;
-        Some(self.noted(fetched, reason, asked_at, turn))
+        Ok(self.noted(fetched, reason, asked_at, turn))
     }
 
     fn noted(
@@ -613,6 +638,16 @@ impl<S: Store, T> Watch<S, T> {
             next_due_ms: next_due.map(Timestamp::as_millis),
             seconds: now.since(started).as_secs_f64(),
         }
+    }
+
+    /// The paces of sites that were asked lately, at most `max`; not of those being asked now.
+    pub fn paces(&self, max: usize) -> Vec<(Site, SitePace)> {
+        self.context.gates.paces(max)
+    }
+
+    /// What is known of robots.txt files that were needed lately, at most `max`.
+    pub fn robots_records(&self, max: usize) -> Vec<(Origin, Arc<RobotsRecord>)> {
+        self.context.robots.at_hand(max)
     }
 
     /// What the store holds.

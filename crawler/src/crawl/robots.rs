@@ -10,8 +10,8 @@ use comity_compliance::robots::{
 use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use comity_storage::{Store, StoreError};
 
-use super::Context;
 use super::gates::Turn;
+use super::{Context, InLine};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 
 use super::reply::{header_text, location, retry_after};
@@ -47,6 +47,13 @@ impl RobotsBook {
         let record = Arc::new(store.robots(origin).await?.unwrap_or_default());
         self.keep(origin, Arc::clone(&record));
         Ok(record)
+    }
+
+    /// Records that are at hand, at most `max`.
+    pub(super) fn at_hand(&self, max: usize) -> Vec<(Origin, Arc<RobotsRecord>)> {
+        let shelf = self.locked();
+        let records = shelf.records.iter().take(max);
+        records.map(|(origin, record)| (origin.clone(), Arc::clone(record))).collect()
     }
 
     /// Keeps a record; when full, forgets some others: the store has them.
@@ -109,6 +116,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         };
         let now = self.clock.now();
         let record = RobotsRecord::clone(&known).after(outcome, &self.settings.policy, now);
+        self.tell_robots(origin, &record);
         self.rejudge(origin, &known, &record).await?;
         self.push_sitemaps(origin, &known, &record).await?;
         self.store.put_robots(origin, &record).await?;
@@ -116,6 +124,19 @@ impl<S: Store, T: Transport> Context<S, T> {
         turn.heard_crawl_delay(self.crawl_delay(&record), self.crawl_delay(&known));
         self.robots.keep(origin, Arc::new(record));
         Ok(None)
+    }
+
+    /// Tells the audit log how the errand ended, and when the next one sets out.
+    fn tell_robots(&self, origin: &Origin, record: &RobotsRecord) {
+        let parts = record.to_parts();
+        let (why, evidence) = match (&parts.failing, &parts.copy) {
+            (Some(run), Some(_)) => (&run.cause, "fails; the last good copy is kept"),
+            (Some(run), None) => (&run.cause, "fails; there was no good answer yet"),
+            (None, Some(copy)) if copy.body.is_some() => (&copy.cause, "a file of rules"),
+            (None, Some(copy)) => (&copy.cause, "no file, no rules"),
+            (None, None) => return,
+        };
+        self.log(&origin.robots_url(), "robots", why, Some(evidence), record.next_refresh());
     }
 
     pub(super) fn crawl_delay(&self, record: &RobotsRecord) -> Option<Duration> {
@@ -131,16 +152,22 @@ impl<S: Store, T: Transport> Context<S, T> {
     ) -> Result<Result<RobotsOutcome, BrokenOff>, StoreError> {
         let policy = &self.settings.policy;
         let ((mut errand, mut grounds), mut turn) = (errand, turn);
+        let mut line = InLine::ComesBack;
         loop {
             let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
-            let asked = self.ask(grounds, self.robots_terms.clone(), &mut turn, deadline).await;
+            let terms = self.robots_terms.clone();
+            let asked = self.ask(grounds, terms, &mut turn, deadline, line).await;
+            line = InLine::Stands;
             // No lease of the other site reports what the hop taught of it.
             if site != origin.site() {
                 self.store.put_pace(&site, &turn).await?;
             }
             // Let go before another site's turn is waited for: two errands could wait for each other.
             drop(turn);
-            let Some(fetched) = asked else { return Ok(Err(BrokenOff(Timestamp::EPOCH))) };
+            let fetched = match asked {
+                Ok(fetched) => fetched,
+                Err(again_at) => return Ok(Err(BrokenOff(again_at))),
+            };
             self.reporter.count(|counts| counts.robots_requests += 1);
             let now = self.clock.now();
             let step = match &fetched {

@@ -52,6 +52,9 @@ pub trait Scorer: Send + Sync {
     fn score(&self, link: &FoundLink<'_>) -> Score;
 }
 
+/// The reason of the usual order.
+pub(super) const DEPTH: &str = "depth";
+
 /// Links nearer to a seed go first; the usual order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BreadthFirst;
@@ -59,7 +62,7 @@ pub struct BreadthFirst;
 impl Scorer for BreadthFirst {
     fn score(&self, link: &FoundLink<'_>) -> Score {
         let priority = u8::try_from(link.depth).unwrap_or(u8::MAX);
-        Score { priority, reason: "depth".into() }
+        Score { priority, reason: DEPTH.into() }
     }
 }
 

@@ -20,8 +20,9 @@ use url::Url;
 
 use super::budget::Place;
 use super::gates::Turn;
+use super::links::LINKS_AT_ONCE;
 use super::report::Event;
-use super::{Context, sitemaps, visit};
+use super::{Context, InLine, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -45,12 +46,17 @@ struct Worker<S, T> {
     /// Whether this is the lease's last URL: it goes along with the report that ends the lease.
     is_last: bool,
     put_off: Vec<(Origin, Timestamp)>,
+    /// Whether what is not worth a request any more was put aside during this lease.
+    has_left: bool,
     /// A report that is being written, while the next request is made.
     writing: Option<JoinHandle<Result<Next, StoreError>>>,
 }
 
 /// Visits that may gather while a report is being written.
 const GATHERED: usize = 32;
+
+/// Pages that one report puts aside.
+const LEFT_AT_ONCE: usize = 500;
 
 /// Works off one lease and gives it back.
 pub(super) async fn work<S: Store, T: Transport>(
@@ -69,8 +75,10 @@ pub(super) async fn work<S: Store, T: Transport>(
         visits: vec![],
         is_last: false,
         put_off: vec![],
+        has_left: false,
         writing: None,
     };
+    worker.context.recall_addresses(&worker.site).await?;
     let mut next_at = Timestamp::EPOCH;
     let mut urls = lease.urls.into_iter();
     while let Some(page) = urls.next() {
@@ -94,8 +102,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
         let Ok(origin) = Origin::of(&page.url) else {
             return self.refuse(&page, RefusalReason::UnsupportedScheme, None).await;
         };
-        if let Err(reason) = context.may_fetch(&page) {
-            return Ok(self.leave(&page, reason));
+        if context.may_fetch(&page).is_err() {
+            return self.leave_all().await;
         }
         if let Some(blocked) = self.blocked(&page.url).await {
             return self.refuse(&page, RefusalReason::BlockedAddress, Some(blocked)).await;
@@ -130,10 +138,10 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 }
                 Verdict::Probe(grounds) => {
                     let (terms, mut turn) = (context.robots_terms.clone(), turn);
-                    let asking = context.ask(grounds, terms, &mut turn, self.deadline);
-                    let asked = self.meanwhile(asking).await?;
-                    if asked.is_none() {
-                        return Ok(Next::NotBefore(Timestamp::EPOCH));
+                    let line = InLine::ComesBack;
+                    let asking = context.ask(grounds, terms, &mut turn, self.deadline, line);
+                    if let Err(again_at) = self.meanwhile(asking).await? {
+                        return Ok(Next::NotBefore(again_at));
                     }
                 }
                 Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
@@ -167,12 +175,17 @@ impl<S: Store, T: Transport> Worker<S, T> {
                 Role::Page => None,
                 Role::Sitemap => context.sitemap_slots.acquire().await.ok(),
             };
-            (context.ask(grounds, terms, &mut turn, deadline).await, slot)
+            let line = InLine::ComesBack;
+            (context.ask(grounds, terms, &mut turn, deadline, line).await, slot)
         };
         let (asked, _slot) = self.meanwhile(asking).await?;
         self.pace.clone_from(&turn);
         drop(turn);
-        let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
+        let fetched = match asked {
+            Ok(fetched) => fetched,
+            Err(again_at) => return Ok(Next::NotBefore(again_at)),
+        };
+        context.tell_order(page);
         let mut visit = context.visit(page, fetched, &self.trust).await?;
         context.release_copies(page, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
@@ -188,7 +201,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
     /// Hands what is done to the store. While an earlier report is being written it gathers.
     async fn hand_over(&mut self) -> Result<Next, StoreError> {
         let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
-        if self.is_last || busy && self.visits.len() < GATHERED {
+        let links: usize = self.visits.iter().map(|visit| visit.found.len()).sum();
+        let is_large = self.visits.len() >= GATHERED || links >= LINKS_AT_ONCE;
+        if self.is_last || busy && !is_large {
             return Ok(Next::More);
         }
         let next = self.written().await?;
@@ -259,13 +274,42 @@ impl<S: Store, T: Transport> Worker<S, T> {
         Ok(Next::More)
     }
 
-    /// Puts a page aside that is not worth a request any more.
-    fn leave(&mut self, page: &PageRecord, reason: LeftOut) -> Next {
+    /// Puts all of the site's pages aside that are not worth a request any more: where one is, there
+    /// may be thousands. Those that come to be so during this lease wait for the next.
+    async fn leave_all(&mut self) -> Result<Next, StoreError> {
+        if std::mem::replace(&mut self.has_left, true) {
+            return Ok(Next::More);
+        }
+        // Until then, what was fetched looks as if it waited still.
+        self.flush().await?;
+        let (context, mut from) = (Arc::clone(&self.context), None);
+        loop {
+            let (spent, next) = context.not_worth_fetching(&self.site, from).await?;
+            for (page, reason) in spent {
+                self.leave(&page, reason);
+                if self.visits.len() >= LEFT_AT_ONCE {
+                    self.flush().await?;
+                }
+            }
+            if next.is_none() || context.stop.is_cancelled() {
+                return Ok(Next::More);
+            }
+            from = next;
+        }
+    }
+
+    fn leave(&mut self, page: &PageRecord, reason: LeftOut) {
         let (now, reason) = (self.context.clock.now(), reason.code());
         let from = page.from.as_ref().unwrap_or(&page.url);
         self.context.drop_link(from, &page.url, reason);
         self.visits.push(visit::plain(page, now, Outcome::Noted { reason: reason.into() }));
-        Next::More
+    }
+
+    /// Waits until all that is done is durable.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.written().await?;
+        self.start_commit(AfterReport::Keep, Timestamp::EPOCH).await;
+        self.written().await.map(drop)
     }
 
     /// Starts to write a report of what is done.

@@ -156,12 +156,17 @@ impl<S: Store, T: Transport> Context<S, T> {
                 if !self.sitemaps_granted.one_more(&child.url) {
                     return Err(LeftOut::SiteUrls.code());
                 }
-                (child.url.clone(), Role::Sitemap, depth, Plan::Queue { due: None, priority: 0 })
+                (
+                    child.url.clone(),
+                    Role::Sitemap,
+                    depth,
+                    Plan::Queue { due: None, priority: 0, why: None },
+                )
             }
         };
         let plan = match (plan, listed.lastmod()) {
-            (Plan::Queue { priority, .. }, Some(at)) => {
-                Plan::Changed { at, believed: trust.believes(PageChange::Changed), priority }
+            (Plan::Queue { priority, why, .. }, Some(at)) => {
+                Plan::Changed { at, believed: trust.believes(PageChange::Changed), priority, why }
             }
             (plan, _) => plan,
         };
@@ -256,7 +261,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 
 /// A sitemap for the frontier, as whoever named it wants.
 pub(super) fn sitemap_to_read(url: Url, from: Option<Url>, at: Timestamp) -> Found {
-    let plan = Plan::Queue { due: None, priority: 0 };
+    let plan = Plan::Queue { due: None, priority: 0, why: None };
     Found { url, depth: 0, hops: 0, role: Role::Sitemap, via: Via::Sitemap, from, at, plan }
 }
 

@@ -28,7 +28,7 @@ use url::Url;
 
 use super::{Crawl, End, Parts, Reporter, Scorer};
 use crate::clock::Clock;
-use crate::config::{Config, Span};
+use crate::config::{Config, CrawlConfig, Span};
 use crate::index::{IndexWriter, Searcher};
 use crate::net::{Completeness, FetchError, FetchErrorKind, PartialCause, Reply, Terms, Transport};
 use crate::settings::Settings;
@@ -123,8 +123,10 @@ impl Transport for Web {
         })
     }
 
-    async fn address_of(&self, _: &Url) -> Result<IpAddr, FetchError> {
-        Ok(Ipv4Addr::LOCALHOST.into())
+    /// All sites share an address, but one whose name says that it has its own.
+    async fn address_of(&self, url: &Url) -> Result<IpAddr, FetchError> {
+        let is_alone = url.host_str().is_some_and(|host| host.starts_with("alone"));
+        Ok(Ipv4Addr::new(192, 0, 2, if is_alone { 2 } else { 1 }).into())
     }
 }
 

@@ -169,7 +169,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             Role::Page => {
                 self.plan(&FoundLink { url: &to, depth: page.depth, anchor: "", on: None })
             }
-            Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0 }),
+            Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0, why: None }),
         };
         let mut plan = plan.unwrap_or_else(|reason| {
             self.drop_link(&page.url, &to, reason);
@@ -264,8 +264,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         let (is_full, page_rules) = (self.is_full(page).await?, &directives);
         let source =
             Source { page, scanned: &scanned, header: &header, directives: page_rules, is_full };
+        let found = self.push_most(self.found_links(&source, now)).await?;
         Ok(Visit {
-            found: self.found_links(&source, now),
+            found,
             sink: self.sink(page, &scanned, &publication, (&fetched, &stood_back)),
             stood_back,
             index_review: publication.until().map_or(Review::Never, Review::At),

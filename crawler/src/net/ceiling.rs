@@ -11,6 +11,8 @@ use comity_compliance::Site;
 use governor::Quota;
 use tokio::time::Instant;
 
+use super::appointments::{Appointments, Line};
+
 /// Keys that have had no request for a while are forgotten once in so many passes.
 const PASSES_BETWEEN_SWEEPS: u32 = 1024;
 /// Who is ready and not in turn looks again after this time: the one before goes at once.
@@ -53,6 +55,7 @@ struct Books {
     addresses: Book<IpAddr>,
     whole: Book<()>,
     queues: Queues,
+    appointments: Appointments,
     passes: u32,
 }
 
@@ -91,6 +94,7 @@ impl Ceilings {
             addresses: Book::new(numbers.per_address),
             whole: Book::new(numbers.whole),
             queues: Queues::default(),
+            appointments: Appointments::default(),
             passes: 0,
         };
         Self { books: Mutex::new(books) }
@@ -113,6 +117,21 @@ impl Ceilings {
         }
     }
 
+    /// After what time a site should come back because the line at `address` is long; none if it may
+    /// stand in line. A site that comes back in time is let in; one that does not come loses nothing
+    /// but its time.
+    pub fn come_back_in(&self, site: &Site, address: IpAddr) -> Option<Duration> {
+        let (now, address) = (Instant::now(), address.to_canonical());
+        let mut books = self.books();
+        let Books { addresses, queues, appointments, .. } = &mut *books;
+        let period = addresses.limit?.period;
+        let line = queues.waiting.get(&address).map_or(0, VecDeque::len);
+        let line = period.saturating_mul(u32::try_from(line).unwrap_or(u32::MAX));
+        let ends = addresses.ready(&address).map_or(now, |ready| ready.max(now)) + line;
+        let at = appointments.make(site, address, Line { ends, period }, now)?;
+        Some(at.duration_since(now))
+    }
+
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +147,7 @@ impl Ceilings {
     /// Counts a request at `now` if all ceilings permit it; else says when they may.
     fn pass_at(&self, now: Instant, place: &Place<'_>) -> Instant {
         let mut books = self.books();
-        let Books { sites, addresses, whole, queues, passes } = &mut *books;
+        let Books { sites, addresses, whole, queues, passes, .. } = &mut *books;
         let Place { site, address, number, .. } = place;
         let ready = [sites.ready(site), addresses.ready(address), whole.ready(&())];
         let ready = ready.into_iter().flatten().max().unwrap_or(now);

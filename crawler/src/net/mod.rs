@@ -6,6 +6,7 @@
 //! - [`Guard`]: which addresses may be connected to.
 //! - [`Ceilings`]: how often, as a second lock at the wire.
 
+mod appointments;
 mod body;
 mod ceiling;
 mod dns;

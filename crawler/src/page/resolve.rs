@@ -23,7 +23,7 @@ impl Resolver {
         resolver
     }
 
-    /// The http or https address, without fragment.
+    /// The http or https address, without fragment; of a page that came by FTP its ftp addresses too.
     pub(super) fn resolve(&self, address: &str) -> Option<Url> {
         let encode = self.query_encoding.map(query_encoder);
         let options = Url::options().base_url(Some(&self.base));
@@ -33,7 +33,12 @@ impl Resolver {
         };
         let mut url = resolved.ok()?;
         url.set_fragment(None);
-        (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+        let is_wanted = match url.scheme() {
+            "http" | "https" => true,
+            "ftp" => self.base.scheme() == "ftp",
+            _ => false,
+        };
+        (is_wanted && url.has_host()).then_some(url)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use comity_compliance::LeftOut;
-use serde::{Deserialize, Serialize};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -33,8 +32,19 @@ const OWN_BYTES: usize = 512;
 const SHAPE_BYTES: usize = 160;
 const FINGERPRINT_BYTES: usize = 10;
 
-/// What is kept from one run to the next.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+/// What a page taught that was fetched earlier.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Saw {
+    /// It was not fetched.
+    Nothing,
+    /// Its content was new.
+    Original,
+    /// It had the content of another page.
+    Duplicate,
+}
+
+/// What was given so far.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Seen {
     shapes: BTreeMap<u64, Counted>,
     /// For a path's shape, the combinations of parameter names with which it came.
@@ -42,7 +52,7 @@ struct Seen {
 }
 
 /// What is known of one shape.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Counted {
     /// Fingerprints of the addresses that were admitted.
     urls: BTreeSet<u32>,
@@ -51,11 +61,6 @@ struct Counted {
     /// Pages whose content was known.
     duplicates: u32,
 }
-
-/// Kept bytes that are no budget.
-#[derive(Debug, thiserror::Error)]
-#[error("the kept counts of a site's addresses cannot be read; without them it is counted anew")]
-pub struct BudgetError(#[from] postcard::Error);
 
 impl ShapeBudget {
     /// For a site of which nothing is known.
@@ -86,6 +91,21 @@ impl ShapeBudget {
         self.seen.shapes.entry(shape.0).or_default().urls.insert(fingerprint);
         self.urls += 1;
         Ok(())
+    }
+
+    /// Counts an address that an earlier run admitted, and what came of it. Whether these limits
+    /// would admit it is not asked.
+    pub fn recall(&mut self, url: &Url, saw: Saw) {
+        let shape = self.shape(url);
+        let counted = self.seen.shapes.entry(shape.0).or_default();
+        self.urls += usize::from(counted.urls.insert(fingerprint(url)));
+        match saw {
+            Saw::Nothing => {}
+            Saw::Original => counted.originals = counted.originals.saturating_add(1),
+            Saw::Duplicate => counted.duplicates = counted.duplicates.saturating_add(1),
+        }
+        // One combination too many is no more than that.
+        let _ = self.admit_facet(url);
     }
 
     /// Whether an address that was admitted is still worth fetching: not if its shape has since
@@ -126,25 +146,6 @@ impl ShapeBudget {
     pub fn bytes(&self) -> usize {
         let maps = self.seen.shapes.len() + self.seen.facets.len();
         OWN_BYTES + maps * SHAPE_BYTES + (self.urls + self.combinations) * FINGERPRINT_BYTES
-    }
-
-    /// What must be kept for the next run.
-    ///
-    /// # Errors
-    /// [`BudgetError`] if there is no memory for it.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, BudgetError> {
-        Ok(postcard::to_allocvec(&self.seen)?)
-    }
-
-    /// What [`Self::to_bytes`] kept; limits may have changed since.
-    ///
-    /// # Errors
-    /// [`BudgetError`] if the bytes are no budget.
-    pub fn from_bytes(bytes: &[u8], limits: TrapLimits) -> Result<Self, BudgetError> {
-        let seen: Seen = postcard::from_bytes(bytes)?;
-        let urls = seen.shapes.values().map(|counted| counted.urls.len()).sum();
-        let combinations = seen.facets.values().map(BTreeSet::len).sum();
-        Ok(Self { limits, seen, urls, combinations })
     }
 
     /// The shape under which an address is counted.

@@ -16,7 +16,7 @@ mod shape;
 mod sites;
 mod traps;
 
-pub use budget::{BudgetError, ShapeBudget};
+pub use budget::{Saw, ShapeBudget};
 pub use dedupe::{DedupeRules, Needless, dedupe_form};
 pub use normal::normalise;
 pub use seed::{SeedError, is_localhost, parse_seed};

@@ -19,6 +19,15 @@ pub enum SeedError {
         /// Its scheme, in small letters.
         scheme: String,
     },
+    /// FTP, which this build does not speak.
+    #[error(
+        "`{text}` is an FTP address, and this comity was built without FTP: build it with \
+         `cargo build --release --features ftp`, or give an http or https address"
+    )]
+    NoFtp {
+        /// The seed as it was given.
+        text: String,
+    },
     /// A path without a site.
     #[error("`{text}` is a path; give the whole address, such as https://example.org{text}")]
     Path {
@@ -57,6 +66,10 @@ pub fn parse_seed(text: &str) -> Result<Url, SeedError> {
     let invalid = |reason| SeedError::Invalid { text: text.to_owned(), reason };
     let url = match scheme(text) {
         Some(scheme) if matches!(scheme.as_str(), "http" | "https") => Url::parse(text),
+        Some(scheme) if scheme == "ftp" && cfg!(feature = "ftp") => Url::parse(text),
+        Some(scheme) if scheme == "ftp" => {
+            return Err(SeedError::NoFtp { text: text.to_owned() });
+        }
         Some(scheme) => {
             let text = text.to_owned();
             return Err(SeedError::Scheme { text, scheme });
@@ -123,7 +136,7 @@ mod tests {
         let cases = [
             ("", "the address is empty"),
             (" \n", "the address is empty"),
-            ("ftp://example.org/", "only http and https addresses can be crawled"),
+            ("gopher://example.org/", "only http and https addresses can be crawled"),
             ("mailto:someone@example.org", "begins with `mailto:`"),
             ("file:///etc/passwd", "only http and https"),
             ("javascript:void(0)", "only http and https"),
@@ -135,6 +148,17 @@ mod tests {
         for (text, expect) in cases {
             let message = parse_seed(text).unwrap_err().to_string();
             assert!(message.contains(expect), "{text}: {message}");
+        }
+    }
+
+    /// RT-004: FTP is spoken by a build that was asked to.
+    #[test]
+    fn ftp_is_a_matter_of_the_build() {
+        let seed = parse_seed("ftp://Example.org/pub/index.html");
+        if cfg!(feature = "ftp") {
+            assert_eq!(seed.unwrap().as_str(), "ftp://example.org/pub/index.html");
+        } else {
+            assert!(seed.unwrap_err().to_string().contains("--features ftp"));
         }
     }
 

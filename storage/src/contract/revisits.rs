@@ -37,17 +37,36 @@ pub(super) async fn looked_at_again(store: &impl Store) {
     assert_eq!((page.revisit, page.every), (false, Some(DAY)));
 }
 
+/// All that was had can be looked at now; what was put off for another reason stays so.
+pub(super) async fn looked_at_now(store: &impl Store) {
+    let later = queued("https://b.example/later", Some(NOW.after(DAY)), 0);
+    store.push(vec![link(PAGE), later]).await.unwrap();
+    let lease = lease_one(store, NOW, 9).await;
+    store.commit(report(&lease, vec![seen("\"1\"", DAY)]), NOW).await.unwrap();
+    assert!(store.lease(NOW, 9, 9, TTL).await.unwrap().is_empty());
+    assert_eq!(store.look_now().await.unwrap(), 1);
+    assert_eq!(store.look_now().await.unwrap(), 0, "it is due already");
+    let lease = lease_one(store, NOW, 9).await;
+    let page = &lease.urls[0];
+    assert_eq!((page.url.as_str(), page.revisit, page.every), (PAGE, true, Some(DAY)));
+    assert!(page.last_fetch().is_some_and(|(_, copy)| copy.etag.is_some()), "conditionally");
+    assert_eq!(store.stats().revisits, 1);
+}
+
 /// News of a change makes an older copy due, and nothing else; a page that is fetched anew is
 /// asked for as if it had never been had.
 pub(super) async fn changed_or_fetched_anew(store: &impl Store) {
     let plan = |plan| Found { plan, ..link(PAGE) };
-    let changed =
-        |secs| plan(Plan::Changed { at: Timestamp::from_secs(secs), believed: true, priority: 3 });
+    let changed = |secs| {
+        let at = Timestamp::from_secs(secs);
+        plan(Plan::Changed { at, believed: true, priority: 3, why: Some("a word".into()) })
+    };
     let before = NOW.as_secs() - 1;
     assert_eq!(store.push(vec![changed(before)]).await.unwrap(), [Fate::New]);
     assert_eq!(store.push(vec![changed(before + 9)]).await.unwrap(), [Fate::Known]);
     let lease = lease_one(store, NOW, 9).await;
     assert_eq!((lease.urls[0].priority, lease.urls[0].role), (3, Role::Page));
+    assert_eq!(lease.urls[0].why.as_deref(), Some("a word"));
     store.commit(report(&lease, vec![seen("\"1\"", DAY)]), NOW).await.unwrap();
 
     assert_eq!(store.push(vec![changed(before)]).await.unwrap(), [Fate::Known]);
@@ -118,7 +137,7 @@ pub(super) async fn claims(store: &impl Store) {
     done.trust = trust;
     store.commit(done, NOW).await.unwrap();
     for (claim, latest) in [(20, 20), (10, 20), (30, 30)] {
-        let plan = Plan::Changed { at: after(claim), believed: false, priority: 0 };
+        let plan = Plan::Changed { at: after(claim), believed: false, priority: 0, why: None };
         let fates = store.push(vec![Found { plan, ..link(PAGE) }]).await.unwrap();
         assert_eq!(fates, [Fate::Known]);
         let page = store.page(&url(PAGE)).await.unwrap().unwrap();

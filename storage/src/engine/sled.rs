@@ -30,7 +30,7 @@ const SNAPSHOT_TRAILER: u64 = 12;
 
 /// Memory of 0.34.7, measured: so many bytes a known URL, twice the cache, and a base.
 const MEMORY_PER_PAGE: u64 = 90;
-const BASE_MEMORY: u64 = 100 << 20;
+const BASE_MEMORY: u64 = 40 << 20;
 
 /// A store in a sled directory.
 pub struct SledEngine {

@@ -96,6 +96,11 @@ impl<'a, E: Engine> Draft<'a, E> {
         self.rows.insert(key.into(), None);
     }
 
+    /// Rows that the batch has so far, roughly.
+    pub(super) fn rows(&self) -> usize {
+        self.pages.len() + self.sites.len() + self.rows.len()
+    }
+
     /// The rows to write, and what they do to the tables in memory.
     pub(super) fn finish(mut self) -> Result<(Batch, StateRow, Effects), StoreError> {
         let mut batch = Batch::default();
@@ -161,7 +166,7 @@ impl<'a, E: Engine> Draft<'a, E> {
                 self.update(page, |row| row.set_origins(origins));
             }
             Plan::Again { .. } if !queued => self.update(page, PageRow::forget_copy),
-            Plan::Changed { at, priority, believed } => {
+            Plan::Changed { at, priority, believed, .. } => {
                 let is_older = row.revisit && row.was_visited_before(*at);
                 if row.claims_before(*at) {
                     self.update(page, |row| row.claim(*at));
@@ -181,13 +186,17 @@ impl<'a, E: Engine> Draft<'a, E> {
 
     fn plan(&mut self, page: PageKey, plan: &Plan) {
         match plan {
-            Plan::Queue { due, priority } => {
+            Plan::Queue { due, priority, why } => {
                 self.enqueue(page, due.map_or(0, due_second), *priority);
+                self.update(page, |row| row.set_why(why.as_deref()));
             }
             Plan::Again { priority } => self.enqueue(page, 0, *priority),
-            Plan::Changed { at, priority, .. } => {
+            Plan::Changed { at, priority, why, .. } => {
                 self.enqueue(page, 0, *priority);
-                self.update(page, |row| row.claim(*at));
+                self.update(page, |row| {
+                    row.claim(*at);
+                    row.set_why(why.as_deref());
+                });
             }
             Plan::Note { reason } => {
                 let reason = cut_code(reason.clone());
@@ -362,6 +371,17 @@ impl<'a, E: Engine> Draft<'a, E> {
             let depth = self.page(page).map_or(0, |row| row.depth);
             self.update(page, PageRow::forget_copy);
             self.enqueue(page, 0, u8::try_from(depth).unwrap_or(u8::MAX));
+        }
+        Ok(())
+    }
+
+    /// Looks at a page again at once, and not when it would be due.
+    pub(super) fn look_now(&mut self, url: &Url) -> Result<(), StoreError> {
+        if let Slot::Taken(page) = self.slot(url)?
+            && let Some(place) = self.page(page).filter(|row| row.revisit).and_then(|row| row.place)
+        {
+            self.enqueue(page, 0, place.priority);
+            self.update(page, |row| row.revisit = true);
         }
         Ok(())
     }

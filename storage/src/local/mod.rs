@@ -8,6 +8,7 @@ mod seen;
 mod shared;
 mod sites;
 mod spool;
+mod survey;
 mod writer;
 
 use std::sync::mpsc::Sender;
@@ -25,7 +26,7 @@ use crate::key;
 use crate::marker::MarkerFile;
 use crate::open::{Durability, OpenOptions, Opening, Work};
 use crate::page::{Fate, Found, Likeness, PageRecord};
-use crate::record::{RobotsRow, StateRow, decode};
+use crate::record::{PageRow, RobotsRow, StateRow, decode};
 use crate::store::{
     Lease, LeaseToken, MAX_META_BYTES, OutboxEntry, PageCursor, Receipt, Renewal, SiteReport,
     SiteState, Stats, Store, StoreError,
@@ -40,6 +41,9 @@ use writer::{Job, Planned, Writer};
 
 /// Pages that one batch queues again.
 const REQUEUED_AT_ONCE: usize = 1000;
+
+/// URLs that one batch makes known for one call: see [`writer::MAX_ROWS`].
+const PUSHED_AT_ONCE: usize = 500;
 
 /// Requests that may wait for the writer; more wait outside.
 const MAX_WAITING: usize = 128;
@@ -197,6 +201,32 @@ impl<E: Engine> LocalStore<E> {
         read(&self.shared, &*self.shared.engine()?)
     }
 
+    /// Changes all pages of a kind, some at a time; how many there were.
+    async fn change_pages(
+        &self,
+        is_wanted: impl Fn(&PageRow) -> bool + Clone + Send + 'static,
+        change: impl for<'d> Fn(&mut Draft<'d, E>, &Url) -> Result<(), StoreError>
+        + Copy
+        + Send
+        + 'static,
+    ) -> Result<u64, StoreError> {
+        let (mut count, mut from) = (0, vec![key::PAGE]);
+        loop {
+            let is_wanted = is_wanted.clone();
+            let (urls, next) = self
+                .read(move |shared, engine| {
+                    shared.pages_that(engine, &from, REQUEUED_AT_ONCE, is_wanted)
+                })
+                .await?;
+            count += urls.len() as u64;
+            self.write(move |draft| urls.iter().try_for_each(|url| change(draft, url))).await?;
+            match next {
+                Some(key) => from = key,
+                None => return Ok(count),
+            }
+        }
+    }
+
     /// Reads, without holding up the runtime.
     async fn read<T: Send + 'static>(
         &self,
@@ -292,26 +322,29 @@ impl<E: Engine> Drop for LocalStore<E> {
 
 impl<E: Engine> Store for LocalStore<E> {
     async fn push(&self, found: Vec<Found>) -> Result<Vec<Fate>, StoreError> {
-        self.write(move |draft| found.into_iter().map(|found| draft.found(found, None)).collect())
-            .await
+        let mut fates = Vec::with_capacity(found.len());
+        let mut found = found.into_iter();
+        while found.len() > 0 {
+            let piece: Vec<_> = found.by_ref().take(PUSHED_AT_ONCE).collect();
+            let made_known = self.write(move |draft| {
+                piece.into_iter().map(|found| draft.found(found, None)).collect::<Result<_, _>>()
+            });
+            fates.extend::<Vec<_>>(made_known.await?);
+        }
+        Ok(fates)
     }
 
     async fn requeue(&self, reasons: Vec<String>) -> Result<u64, StoreError> {
-        let (mut count, mut from) = (0, vec![key::PAGE]);
-        loop {
-            let reasons = reasons.clone();
-            let (urls, next) = self
-                .read(move |shared, engine| {
-                    shared.held_back(engine, &from, &reasons, REQUEUED_AT_ONCE)
-                })
-                .await?;
-            count += urls.len() as u64;
-            self.write(move |draft| urls.iter().try_for_each(|url| draft.again(url))).await?;
-            match next {
-                Some(key) => from = key,
-                None => return Ok(count),
-            }
-        }
+        let is_held = move |row: &PageRow| {
+            let reason = row.held_back_by().filter(|_| row.place.is_none());
+            reason.is_some_and(|reason| reasons.iter().any(|known| known == reason))
+        };
+        self.change_pages(is_held, |draft, url| draft.again(url)).await
+    }
+
+    async fn look_now(&self) -> Result<u64, StoreError> {
+        let waits = |row: &PageRow| row.revisit && row.place.is_some_and(|place| place.due > 0);
+        self.change_pages(waits, |draft, url| draft.look_now(url)).await
     }
 
     async fn lease(

@@ -353,14 +353,14 @@ impl<E: Engine> Shared<E> {
         Ok((pages, next))
     }
 
-    /// Pages that are not queued because of one of these reasons, at most `max`, from the key
-    /// `from` on; and where to go on, if there may be more.
-    pub(super) fn held_back(
+    /// Pages of this kind, at most `max`, from the key `from` on; and where to go on, if there may
+    /// be more.
+    pub(super) fn pages_that(
         &self,
         engine: &E,
         from: &[u8],
-        reasons: &[String],
         max: usize,
+        is_wanted: impl Fn(&PageRow) -> bool,
     ) -> Result<(Vec<Url>, Option<Vec<u8>>), StoreError> {
         let (mut found, mut next) = (Vec::new(), None);
         engine.scan(from, &[key::PAGE], usize::MAX, &mut |key, value| {
@@ -369,11 +369,7 @@ impl<E: Engine> Shared<E> {
                 return ControlFlow::Break(());
             }
             let row = decode::<PageRow>(value, "a page record").ok();
-            let is_held = |row: &PageRow| {
-                let reason = row.held_back_by().filter(|_| row.place.is_none());
-                reason.is_some_and(|reason| reasons.iter().any(|known| known == reason))
-            };
-            found.extend(row.filter(is_held).and_then(|row| Url::parse(&row.url).ok()));
+            found.extend(row.filter(&is_wanted).and_then(|row| Url::parse(&row.url).ok()));
             ControlFlow::Continue(())
         })?;
         Ok((found, next))

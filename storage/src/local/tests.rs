@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use crate::contract::{NOW, fetched, link, noted, report, url, visit};
@@ -296,11 +296,12 @@ async fn colliding_hashes() {
     assert_eq!(PageRow::url_of(&first), Some("https://a.example/other"), "it stays");
 }
 
-/// An engine that can be told to fail, as on a full disk.
+/// An engine that can be told to fail, as on a full disk, and that knows its largest batch.
 #[derive(Default)]
 struct Failing {
     inner: MemoryEngine,
     full: Arc<AtomicBool>,
+    largest: Arc<AtomicUsize>,
 }
 
 impl Engine for Failing {
@@ -323,6 +324,7 @@ impl Engine for Failing {
         if self.full.load(Ordering::Relaxed) {
             return Err(EngineError::new("failing", "write", "no space left on device"));
         }
+        self.largest.fetch_max(batch.len(), Ordering::Relaxed);
         self.inner.apply(batch)
     }
     fn barrier(&self) -> Result<(), EngineError> {
@@ -357,6 +359,28 @@ async fn a_full_disk_stops_the_crawl() {
     assert_eq!(store.stats().fetched, 0);
     assert_eq!(store.page(&url("https://a.example/")).await.unwrap().unwrap().fetches, 0);
     assert_eq!(store.close().await.unwrap_err().to_string(), error, "and the stop is not clean");
+}
+
+/// HO-015: an engine holds a batch in memory, so none is large, whatever a page or a list holds.
+#[tokio::test]
+async fn batches_are_bounded() {
+    let largest = Arc::new(AtomicUsize::new(0));
+    let engine = Failing { largest: Arc::clone(&largest), ..Failing::default() };
+    let store = LocalStore::over(engine, NOW).unwrap();
+    let many = (0..5_000).map(|n| link(&format!("https://a.example/{n}"))).collect();
+    let fates = store.push(many).await.unwrap();
+    assert_eq!(fates, vec![Fate::New; 5_000]);
+    // Jobs that wait for the writer together.
+    let writes = (0..40).map(|k| {
+        let some = (0..200).map(|n| link(&format!("https://b.example/{k}/{n}"))).collect();
+        store.push(some)
+    });
+    for fates in futures_util::future::join_all(writes).await {
+        assert_eq!(fates.unwrap(), vec![Fate::New; 200]);
+    }
+    assert_eq!(store.stats().known, 13_000);
+    let (largest, most) = (largest.load(Ordering::Relaxed), super::writer::MAX_ROWS + 1_100);
+    assert!(largest <= most, "{largest} rows at once");
 }
 
 /// A torn or missing spool frame is an entry that says so.

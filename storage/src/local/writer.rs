@@ -18,6 +18,10 @@ use crate::store::StoreError;
 /// Requests that are answered together at most.
 const MAX_JOBS: usize = 50;
 
+/// Rows of a batch that takes no further request. sled copies a node of several kilobytes for each
+/// row, and frees none of them before the batch is applied.
+pub(super) const MAX_ROWS: usize = 2_000;
+
 /// How often the marker file is brought up to date while the crawl runs.
 const MARK_EVERY: Duration = Duration::from_secs(10);
 
@@ -73,9 +77,16 @@ impl<E: Engine> Writer<E> {
         self
     }
 
-    /// Carries out requests as one batch, and answers them.
+    /// Carries out requests, as one batch unless they are large, and answers them.
     pub(super) fn write(&mut self, jobs: Vec<Job<E>>) {
-        let mut acks = Vec::with_capacity(jobs.len());
+        let mut jobs = jobs.into_iter().peekable();
+        while jobs.peek().is_some() {
+            self.write_some(&mut jobs);
+        }
+    }
+
+    fn write_some(&mut self, jobs: &mut impl Iterator<Item = Job<E>>) {
+        let mut acks = Vec::new();
         let outcome = self.batch(jobs, &mut acks);
         if let Err(error) = &outcome {
             self.broken.get_or_insert_with(|| error.clone());
@@ -89,13 +100,18 @@ impl<E: Engine> Writer<E> {
         }
     }
 
-    fn batch(&mut self, jobs: Vec<Job<E>>, acks: &mut Vec<Ack>) -> Result<(), StoreError> {
+    /// Makes a batch of the next requests and applies it.
+    fn batch(
+        &mut self,
+        jobs: &mut impl Iterator<Item = Job<E>>,
+        acks: &mut Vec<Ack>,
+    ) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let engine = self.broken.clone().map_or_else(|| shared.engine(), Err);
         let engine = match engine {
             Ok(engine) => engine,
             Err(error) => {
-                acks.extend(jobs.into_iter().map(|job| job(None).ack));
+                acks.extend(jobs.map(|job| job(None).ack));
                 return Err(error);
             }
         };
@@ -105,6 +121,10 @@ impl<E: Engine> Writer<E> {
             let planned = job(fatal.is_none().then_some(&mut draft));
             acks.push(planned.ack);
             fatal = fatal.or(planned.fatal);
+            // After a fault the others are refused with it.
+            if fatal.is_none() && draft.rows() >= MAX_ROWS {
+                break;
+            }
         }
         fatal.map_or(Ok(()), Err).map_err(not_done)?;
         let (batch, state, effects) = draft.finish().map_err(not_done)?;

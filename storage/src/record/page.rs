@@ -38,6 +38,8 @@ pub(crate) struct PageRow {
     every_s: Option<u32>,
     /// The second of the last change that a sitemap claimed.
     claimed: Option<u32>,
+    /// What its priority rests on.
+    why: Option<String>,
 }
 
 impl PageRow {
@@ -141,6 +143,7 @@ impl PageRow {
             revisit: false,
             every_s: None,
             claimed: None,
+            why: None,
         };
         row.set_origins(origins);
         row
@@ -172,6 +175,11 @@ impl PageRow {
     /// Keeps what a sitemap claims; the latest counts.
     pub(crate) fn claim(&mut self, changed_at: Timestamp) {
         self.claimed = self.claimed.max(Some(due_second(changed_at)));
+    }
+
+    /// Keeps what its priority rests on.
+    pub(crate) fn set_why(&mut self, why: Option<&str>) {
+        self.why = why.map(|why| cut_text(why.to_owned()));
     }
 
     /// Sets the interval of its visits.
@@ -283,6 +291,7 @@ impl PageRow {
             revisit: self.revisit,
             every: self.every_s.map(|secs| Duration::from_secs(secs.into())),
             claimed: self.claimed.map(due_moment),
+            why: self.why,
             noted: self.noted,
             review: self.review.map(due_moment),
         })

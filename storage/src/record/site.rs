@@ -174,6 +174,11 @@ impl RobotsRow {
         }
     }
 
+    /// The origin, as it writes itself.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// The parts, unless the record is another origin's with the same hash.
     pub(crate) fn into_parts(self, origin: &Origin) -> Option<RobotsParts> {
         if self.origin != origin.to_string() {

@@ -31,7 +31,7 @@ pub(crate) fn options() -> OpenOptions {
 
 /// A page to be fetched.
 pub(crate) fn link(text: &str, at: Timestamp) -> Found {
-    let plan = Plan::Queue { due: None, priority: 0 };
+    let plan = Plan::Queue { due: None, priority: 0, why: None };
     let url = Url::parse(text).unwrap();
     Found { url, depth: 0, hops: 0, role: Role::Page, via: Via::Link, from: None, at, plan }
 }

@@ -17,6 +17,14 @@ pub(super) fn rows(page: &PageRecord, now: Timestamp) -> Vec<(&'static str, Stri
         Some(_) => ("next due", format!("now{why}")),
         None => ("next due", "not by itself".into()),
     });
+    match (page.due.filter(|_| !page.revisit), &page.why) {
+        (Some(_), why) => {
+            let why = why.as_deref().unwrap_or("links from a seed");
+            rows.push(("priority", format!("{}, of 0 to 255, 0 first: {why}", page.priority)));
+        }
+        (None, Some(why)) => rows.push(("priority", format!("was queued for: {why}"))),
+        (None, None) => {}
+    }
     if let Some(every) = page.every {
         let every = duration(every);
         rows.push(("looked at", format!("every {every} as of its last visit; changes shorten it")));

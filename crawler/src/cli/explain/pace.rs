@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::cli::terminal::{duration, plural};
 
 /// The pace of a site at one moment.
-pub(super) struct Pace<'a> {
-    pub(super) pace: &'a SitePace,
-    pub(super) policy: &'a Policy,
-    pub(super) now: Timestamp,
+pub(in crate::cli) struct Pace<'a> {
+    pub(in crate::cli) pace: &'a SitePace,
+    pub(in crate::cli) policy: &'a Policy,
+    pub(in crate::cli) now: Timestamp,
 }
 
 impl Pace<'_> {
@@ -24,6 +24,16 @@ impl Pace<'_> {
         hold.map_or((self.policy.interval, WaitCause::Interval), |hold| {
             (hold.until.since(Timestamp::EPOCH), hold.cause)
         })
+    }
+
+    /// The law that the interval comes from.
+    pub(in crate::cli) fn cause(&self) -> WaitCause {
+        self.interval().1
+    }
+
+    /// Why the site is left alone longer than that, if it is.
+    pub(in crate::cli) fn left_alone_for(&self) -> Option<WaitCause> {
+        self.hold().map(|(_, cause)| cause)
     }
 
     /// Thousandths of the usual rate.

@@ -252,6 +252,27 @@ async fn a_shape_that_repeats_itself_comes_to_an_end() {
     assert_eq!(data.addresses("plums", T0).len(), 1);
 }
 
+/// HO-013: a restart does not let it begin anew, and what waited comes to its end at once.
+#[tokio::test(start_paused = true)]
+async fn a_shape_at_its_end_stays_there_over_a_restart() {
+    let links: String = (0..3000).map(|n| format!("<a href=/show?item={n}>x</a>")).collect();
+    let web = Web::new(Clock::starting_at(T0), [(HOME, html(&links))]);
+    for n in 0..3000 {
+        web.set(&format!("{HOME}show?item={n}"), html(PLUMS));
+    }
+    let (data, config) = (Data::new(), config(HOME));
+    for (max_pages, expect) in [(11, End::PageLimit), (18, End::PageLimit), (0, End::Done)] {
+        let config =
+            Config { crawl: CrawlConfig { max_pages, ..config.crawl.clone() }, ..config.clone() };
+        let (end, _) = data.crawl(&web, &config).await;
+        assert_eq!(end, expect, "{max_pages}");
+    }
+    let asked = web.ledger().iter().filter(|seen| seen.url.contains("show")).count();
+    assert_eq!(asked, 22, "twice one original and twenty, as without a restart");
+    let (_, stats) = data.crawl(&web, &config).await;
+    assert_eq!(stats.noted, BTreeMap::from([("same-content".into(), 2978)]));
+}
+
 /// A full queue takes no more of its own site.
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_takes_no_more() {

@@ -44,7 +44,18 @@ async fn breadth_first_is_the_usual_order() {
 async fn a_focused_crawl_goes_there_first() {
     let (web, mut config) = (web(), config(HOME));
     config.crawl.focus = vec!["Boat".into()];
-    Data::new().crawl(&web, &config).await;
+    let data = Data::new();
+    data.crawl(&web, &config).await;
+    // Both the log and the page's record tell why.
+    let why = "\"boat\" in the text, \"boat\" in the address";
+    let log = std::fs::read_to_string(data.0.path().join("data/audit.jsonl")).unwrap();
+    let taken = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let taken: Vec<_> = taken.filter(|line| line["what"] == "taken").collect();
+    let first = taken.iter().find(|line| line["url"] == "https://a.example/boat-23").unwrap();
+    assert_eq!(first["evidence"], format!("priority 116: {why}"));
+    assert_eq!(taken.len(), 32, "every link that was ordered");
+    let page = data.record("https://a.example/boat-23", web.clock.now()).await;
+    assert_eq!(page.why.as_deref(), Some(why));
     let paths = paths(&web);
     assert_eq!(paths[..5], ["/boat-23", "/11", "/boat-17", "/0", "/1"]);
     assert_eq!(paths.len(), 32, "nothing is left out");

@@ -206,3 +206,40 @@ async fn a_broken_off_page_is_no_page() {
         assert_eq!(data.found("words", T0), usize::try_from(fetched).unwrap());
     }
 }
+
+/// RL-017: sixty sites behind one address, which is asked once a second, do not keep all workers
+/// from a site that lives elsewhere; and their address is asked as often as it may be.
+#[tokio::test(start_paused = true)]
+async fn a_crowded_address_keeps_no_worker_from_others() {
+    let clock = Clock::starting_at(T0);
+    let page = |n: u32| {
+        let next = format!("<a href=/{}>on</a>", n + 1);
+        html(&format!("page {n} {}", if n < 20 { &next } else { "" }))
+    };
+    let web = Web::new(clock, []);
+    let mut config = config("https://alone.example/1");
+    for n in 1..=20 {
+        web.set(&format!("https://alone.example/{n}"), page(n));
+    }
+    for n in 0..60 {
+        let url = format!("https://s{n}.example/");
+        web.set(&url, html(&format!("site {n}")));
+        config.crawl.seeds.insert(0, url);
+    }
+    config.crawl.sites_at_once = 8;
+    config.politeness.address_per_second = 1;
+    config.politeness.adaptive = false;
+    let (end, stats) = Data::new().crawl(&web, &config).await;
+    assert_eq!((end, stats.fetched), (End::Done, 80));
+    let (alone, crowd): (Vec<_>, Vec<_>) =
+        web.ledger().into_iter().partition(|seen| seen.url.contains("alone"));
+    let last = |seen: &[Seen]| seen.iter().map(|seen| seen.from.since(T0)).max().unwrap();
+    // A robots.txt and twenty pages, every two seconds and what an answer takes.
+    assert!(last(&alone) < Duration::from_secs(21 * 21 / 10 + 3), "{:?}", last(&alone));
+    // A robots.txt and a page each; 95 % of the requests that are permitted.
+    assert_eq!(crowd.len(), 120);
+    assert!(last(&crowd) < Duration::from_secs(126), "{:?}", last(&crowd));
+    let mut starts: Vec<_> = crowd.iter().map(|seen| seen.from).collect();
+    starts.sort_unstable();
+    assert!(starts.windows(2).all(|pair| pair[1].since(pair[0]) >= Duration::from_secs(1)));
+}

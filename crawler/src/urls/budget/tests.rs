@@ -119,18 +119,6 @@ fn same_content_lowers_the_limit() {
     assert_eq!(budget.may_fetch(&url("/other")), Ok(()));
 }
 
-#[test]
-fn budgets_are_kept() {
-    let mut budget = ShapeBudget::new(small());
-    ask(&mut budget, "/item/{}", 20);
-    budget.saw_duplicate(&url("/item/1"));
-    let bytes = budget.to_bytes().unwrap();
-    let mut again = ShapeBudget::from_bytes(&bytes, small()).unwrap();
-    assert_eq!(again, budget);
-    assert_eq!(again.admit(&url("/item/77")), Err(LeftOut::ShapeUrls));
-    assert!(ShapeBudget::from_bytes(b"\xff\xff", small()).is_err());
-}
-
 /// What a walk did.
 #[derive(Debug, Default)]
 struct Walk {

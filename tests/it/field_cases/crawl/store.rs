@@ -27,7 +27,7 @@ fn url(number: usize) -> Url {
 /// A store with its records.
 async fn full(dir: &Path, kind: EngineKind) {
     let store = opened(dir, kind).unwrap();
-    let plan = Plan::Queue { due: None, priority: 0 };
+    let plan = Plan::Queue { due: None, priority: 0, why: None };
     let found = (0..RECORDS).map(|number| Found {
         url: url(number),
         depth: 0,
