@@ -6,8 +6,9 @@
 //! words get one word for each character, which a query then looks for side by side; an
 //! identifier such as `asyncio.gather` is found the same way.
 
+use hashbrown::HashMap;
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, Stemmer, TextAnalyzer, Token,
+    AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, Token,
     TokenStream, Tokenizer,
 };
 
@@ -18,23 +19,20 @@ pub(super) const NAME: &str = "comity_words_1";
 const WORD_BYTES_MAX: usize = 128;
 
 pub(super) fn build() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default())
-        .filter(RemoveLongFilter::limit(WORD_BYTES_MAX))
-        .filter(LowerCaser)
-        .filter(AsciiFoldingFilter)
-        .filter(Stemmer::new(Language::English))
-        .build()
+    TextAnalyzer::builder(Words::default()).build()
 }
 
 #[derive(Clone, Default)]
 struct Words {
     token: Token,
+    forms: Forms,
 }
 
 struct WordStream<'a> {
     text: &'a str,
     at: usize,
     token: &'a mut Token,
+    forms: &'a mut Forms,
 }
 
 impl Tokenizer for Words {
@@ -42,12 +40,74 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        WordStream { text, at: 0, token: &mut self.token }
+        WordStream { text, at: 0, token: &mut self.token, forms: &mut self.forms }
+    }
+}
+
+/// The forms in which words are indexed. Most words of a page are words of the page before it, so
+/// what was worked out is kept.
+struct Forms {
+    make: TextAnalyzer,
+    known: HashMap<Box<str>, Box<str>>,
+}
+
+/// Words that are kept, a few megabytes; then it begins anew.
+const FORMS_KEPT: usize = 30_000;
+
+impl Default for Forms {
+    fn default() -> Self {
+        let make = TextAnalyzer::builder(RawTokenizer::default())
+            .filter(LowerCaser)
+            .filter(AsciiFoldingFilter)
+            .filter(Stemmer::new(Language::English))
+            .build();
+        Self { make, known: HashMap::new() }
+    }
+}
+
+impl Clone for Forms {
+    /// What is known is soon known again.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Forms {
+    fn of(&mut self, word: &str) -> &str {
+        if self.known.len() >= FORMS_KEPT {
+            self.known.clear();
+        }
+        let make = &mut self.make;
+        self.known.entry_ref(word).or_insert_with(|| {
+            let mut stream = make.token_stream(word);
+            let form = if stream.advance() { stream.token().text.as_str() } else { "" };
+            form.into()
+        })
     }
 }
 
 impl TokenStream for WordStream<'_> {
     fn advance(&mut self) -> bool {
+        while self.next_word() {
+            if self.token.offset_to - self.token.offset_from < WORD_BYTES_MAX {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}
+
+impl WordStream<'_> {
+    /// Takes the next word, of any length.
+    fn next_word(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let word = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
         let Some(first) = word.chars().next() else {
@@ -65,16 +125,10 @@ impl TokenStream for WordStream<'_> {
         self.token.offset_to = self.at;
         self.token.position = self.token.position.wrapping_add(1);
         self.token.text.clear();
-        self.token.text.push_str(word.get(..end).unwrap_or_default());
+        if end < WORD_BYTES_MAX {
+            self.token.text.push_str(self.forms.of(word.get(..end).unwrap_or_default()));
+        }
         true
-    }
-
-    fn token(&self) -> &Token {
-        self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        self.token
     }
 }
 
