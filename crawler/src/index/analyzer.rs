@@ -48,7 +48,7 @@ impl Tokenizer for Words {
 /// what was worked out is kept.
 struct Forms {
     make: TextAnalyzer,
-    known: HashMap<Box<str>, Box<str>>,
+    known: HashMap<String, Box<str>>,
 }
 
 /// Words that are kept, a few megabytes; then it begins anew.

@@ -105,7 +105,10 @@ impl Book {
                 steps.get(number + 1).is_some_and(|one| path_of(&one.url) != "/robots.txt");
             let (taught, is_inferred) = match &step.served {
                 Served::Redirect { .. } if hops < HOPS && goes_on => (None, false),
-                Served::Redirect { to, .. } if hops < HOPS => (seen.failing_hop(to, ended), true),
+                Served::Redirect { to, .. } if hops < HOPS => {
+                    let next = steps.get(number + 1).map(|next| next.from);
+                    (seen.failing_hop(to, ended, next), true)
+                }
                 Served::File { .. }
                 | Served::Page { .. }
                 | Served::NotModified { .. }
@@ -162,7 +165,7 @@ impl Seen<'_> {
     /// A redirect that was not followed, because the host that it leads to fails and is left alone
     /// for longer than an errand waits: then the robots.txt cannot be reached (RT-028). Unless the
     /// process was gone before it could be followed.
-    fn failing_hop(&self, to: &str, at: Ms) -> Option<Taught> {
+    fn failing_hop(&self, to: &str, at: Ms, next: Option<Ms>) -> Option<Taught> {
         // Somebody else may have the turn, and find out first.
         let heard = |entry: &&&Entry| entry.from <= at + HOP_PATIENCE;
         let last = self.by_host.get(host_of(to))?.iter().rfind(heard)?;
@@ -170,9 +173,14 @@ impl Seen<'_> {
         let wait = retry_after(&last.served).unwrap_or(0);
         let retry_after = (last.over() + wait - at).max(0);
         let failed = Taught::Failed { is_503: false, retry_after };
-        (is_bad(&last.served) && gone > at + HOP_PATIENCE).then_some(failed)
+        // A process that went away meanwhile has noted it or not: the next attempt tells.
+        let was_noted = gone > at + HOP_PATIENCE || next.is_none_or(|next| next > gone + NOTED_BY);
+        (is_bad(&last.served) && was_noted).then_some(failed)
     }
 }
+
+/// What nobody noted is asked for again within so long after a new start.
+const NOTED_BY: Ms = 80 * MINUTE;
 
 /// The longest that an errand waits for its next hop's turn, about.
 const HOP_PATIENCE: Ms = 3 * MINUTE;

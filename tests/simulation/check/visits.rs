@@ -89,6 +89,8 @@ struct Memory<'a> {
     read: Option<Read>,
     last: Last<'a>,
     failures: usize,
+    /// Failures before those that may count or not: looks for a name that does not resolve.
+    unsure: usize,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -149,8 +151,8 @@ impl<'a> Memory<'a> {
 
     /// A name that does not resolve: a failure, or no more than a look before a decision.
     fn looked_up(&mut self, entry: &'a Entry, over: Ms) -> Visit<'a> {
-        let (low, high) = self.every.unwrap_or((FIRST, FIRST));
-        self.every = Some((low, (high * 2).min(MOST)));
+        self.may_be_given_up();
+        self.unsure += self.failures + 1;
         (self.last, self.failures) = (Last::Failure, 0);
         Visit {
             entry,
@@ -162,21 +164,32 @@ impl<'a> Memory<'a> {
         }
     }
 
+    /// The interval may have grown, or not.
+    fn may_be_given_up(&mut self) {
+        let (low, high) = self.every.unwrap_or((FIRST, FIRST));
+        self.every = Some((low, (high * 2).min(MOST)));
+    }
+
     /// What a visit saw; or how soon it is tried again.
     fn saw(&mut self, served: &'a Served) -> Result<Sighting, (Ms, Ms)> {
         if is_bad(served) {
             self.failures += 1;
             self.last = Last::Failure;
             if self.failures >= ATTEMPTS {
+                self.unsure = 0;
                 return Ok(Sighting::Gone);
             }
             let own = if self.failures == 1 { 5 * MINUTE } else { 20 * MINUTE };
             let asked = retry_after(served);
             // A time that the site names is believed once, also if it is shorter.
             let least = asked.filter(|_| self.failures == 1).unwrap_or(own.max(asked.unwrap_or(0)));
+            if self.failures + self.unsure >= ATTEMPTS {
+                self.may_be_given_up();
+                return Err((least, MOST));
+            }
             return Err((least, own.max(asked.unwrap_or(0))));
         }
-        self.failures = 0;
+        (self.failures, self.unsure) = (0, 0);
         let (sighting, read) = match served {
             Served::NotModified { .. } => (Sighting::Same, self.read),
             Served::Page { body, .. } => self.compared(Read::Page(*body)),
