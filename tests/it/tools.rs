@@ -246,6 +246,14 @@ fn rules() {
         (&told["links"][0]["reason"], &told["links"][1]["follow"]),
         (&json!("rel-nofollow"), &json!(true))
     );
+    // RM-033, AM-47: what has no effect is told.
+    let misspelt = ["rules", "-H", "X-Robots-Tag: noindx, max-snippet:abc", "--now", "2026-12-31"];
+    let told = run(dir.path(), &misspelt).well();
+    for code in ["unknown-word: noindx", "unreadable-value: max-snippet:abc"] {
+        assert!(told.out.contains(code), "{told:?}");
+    }
+    let told = run(dir.path(), &[misspelt.as_slice(), &["--json"]].concat()).well().json();
+    assert_eq!(told["remarks"][0]["code"], "unknown-word");
     let late = page(&["--now", "2027-01-01"]);
     assert!(late.out.contains("nothing: expired"), "{late:?}");
     let list = run(dir.path(), &["rules", "--list", "--json"]).well().json();

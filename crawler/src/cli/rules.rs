@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use comity_compliance::{
     CrawlerClass, Directive, Directives, Follow, Form, Identity, Limit, NoFollow, Permission,
-    ProductToken, Publication, Rule, Terms, Timestamp, UntimedDate, VOCABULARY, Withheld,
+    ProductToken, Publication, Remark, Rule, Terms, Timestamp, UntimedDate, VOCABULARY, Withheld,
     judge_link,
 };
 use serde::Deserialize;
@@ -181,24 +181,28 @@ impl Question {
                 untimed_date(name).map_err(|e| Usage(format!("dates without time: {e}")))
             })?;
         let robots_tag = RobotsTag::heeded_if(self.robots_tag);
-        let mut collector = PageRules { robots_tag, untimed }.collector(&identity, now);
+        let mut collector =
+            PageRules { robots_tag, untimed }.collector(&identity, now).with_remarks();
         header("x-robots-tag").for_each(|line| collector.header_line(line.as_bytes()));
         header("robots-tag").for_each(|line| collector.robots_tag_line(line.as_bytes()));
         for tag in page.iter().flat_map(|page| &page.robots_meta) {
             collector.meta(&tag.name, &tag.content);
         }
+        let remarks = collector.remarks().to_vec();
         let directives = collector.finish();
         let publication = match page.as_ref().map(|page| page.kind) {
             Some(PageKind::Other) => Publication::Nothing(Withheld::ContentType),
             Some(PageKind::Html | PageKind::PlainText) | None => Publication::of(&directives, now),
         };
-        Ok(Judged { directives, publication, page })
+        Ok(Judged { directives, remarks, publication, page })
     }
 }
 
 /// What a page's rules come to.
 pub(super) struct Judged {
     directives: Directives,
+    /// What of the rules was not understood.
+    remarks: Vec<Remark>,
     pub(super) publication: Publication,
     pub(super) page: Option<Page>,
 }
@@ -215,7 +219,8 @@ impl Judged {
             }
         }
         let publication = Publication::of(&directives, now);
-        Self { directives, publication, page: self.page }
+        let remarks = [self.remarks, again.remarks].concat();
+        Self { directives, remarks, publication, page: self.page }
     }
 
     /// The text that a snippet may show.
@@ -260,6 +265,7 @@ impl Judged {
         let rest = json!({
             "from": self.sources(),
             "directives": self.directives.iter().map(directive_json).collect::<Vec<_>>(),
+            "remarks": self.remarks.iter().map(remark_json).collect::<Vec<_>>(),
             "publication": self.publication.code(),
             "withheld": withheld.map(Withheld::code),
             "clause": withheld.map(Withheld::clause),
@@ -338,6 +344,14 @@ impl Judged {
             terminal.line("  none that bind this crawler");
         }
         self.directives.iter().for_each(|kept| terminal.line(format_args!("  {kept}")));
+        if !self.remarks.is_empty() {
+            title("Not understood");
+        }
+        for remark in &self.remarks {
+            let text = remark.to_string().replace(char::is_control, " ");
+            let meaning = remark.kind.meaning();
+            terminal.line(format_args!("  {}  {meaning}", terminal.paint(Tone::Bad, text)));
+        }
         title("Publication");
         let code = self.publication.code();
         match self.publication.withheld() {
@@ -394,6 +408,15 @@ impl Judged {
 
 fn directive_json(kept: &Directive) -> Value {
     json!({ "rule": kept.rule.to_string(), "source": kept.source.to_string(), "agent": kept.agent })
+}
+
+fn remark_json(remark: &Remark) -> Value {
+    json!({
+        "code": remark.kind.code(),
+        "source": remark.source.to_string(),
+        "agent": remark.agent,
+        "text": remark.text,
+    })
 }
 
 /// A word as a name in JSON.
