@@ -150,6 +150,9 @@ table! {
         /// The address is longer than any that is kept.
         LongLink = "long-link", "operator's guard",
             "The site owner can shorten the address; nothing that is linked properly grows so long.";
+        /// Meta tags for robots, or a part of one, beyond what is kept.
+        ManyRules = "many-rules", "AM-60",
+            "A page's rules beyond a thousand tags, or 16 KiB in one, are not seen; the site owner can say them once.";
     }
 }
 

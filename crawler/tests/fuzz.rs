@@ -26,6 +26,7 @@ const SAMPLES: &[&str] = &[
      <iframe src=f></iframe><template><a href=t></template><svg><title>s</title></svg>",
     "<p>a<b>b<i>c</b>d</i><ul><li>1<li>2<select><option>x</select><textarea></textarea><plaintext>z",
     "plain text, no markup\r\nat all",
+    "<script><!--<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<",
 ];
 
 const WORDS: &[&str] = &[

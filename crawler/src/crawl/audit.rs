@@ -28,7 +28,7 @@ struct Log {
 pub(super) struct Line<'a> {
     pub(super) at: String,
     pub(super) url: &'a str,
-    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `links-dropped`, `redirected`,
+    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `links-dropped`, `rules-dropped`, `redirected`,
     /// `sitemap`, `alike`, `stands-back`, `wall`, `taken`, `robots`.
     pub(super) what: &'static str,
     /// The stable reason code, or the status of a fetch.

@@ -179,7 +179,7 @@ impl<S: Store, T> Context<S, T> {
     }
 
     /// Links that the reading of the page left out for its limits are counted, though nobody knows
-    /// where they lead.
+    /// where they lead; and rules that were not seen are told.
     fn tell_dropped(&self, page: &Url, dropped: &Dropped) {
         let rows =
             [(dropped.links, CutReason::ManyLinks), (dropped.long_links, CutReason::LongLink)];
@@ -188,6 +188,10 @@ impl<S: Store, T> Context<S, T> {
                 *counts.dropped_links.entry(reason.code().into()).or_default() += u64::from(count);
             });
             self.log(page, "links-dropped", reason.code(), Some(&count.to_string()), None);
+        }
+        if dropped.meta_tags > 0 {
+            let (why, count) = (CutReason::ManyRules.code(), dropped.meta_tags.to_string());
+            self.log(page, "rules-dropped", why, Some(&count), None);
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct ScanLimits {
     pub snippet_bytes: usize,
     /// Bytes of [`Page::structured_data`], all together.
     pub structured_bytes: usize,
-    /// Meta tags kept that might be rules for robots.
+    /// Meta tags kept that might be rules for robots: so many named `robots`, and so many others.
     pub meta_tags: usize,
     /// Bytes kept of one meta tag's content.
     pub meta_content_bytes: usize,

@@ -55,7 +55,7 @@ names! {
     FORM "form" FRAME "frame" FRAMESET "frameset" H1 "h1" H2 "h2"
     H3 "h3" H4 "h4" H5 "h5" H6 "h6" HEAD "head" HEADER "header" HGROUP "hgroup" HR "hr"
     HTML "html" I "i" IFRAME "iframe" IMAGE "image" IMG "img" INPUT "input" KEYGEN "keygen" LI "li" LINK "link" LISTING "listing" MAIN "main"
-    MARQUEE "marquee" MATH "math" MENU "menu" META "meta"
+    MALIGNMARK "malignmark" MARQUEE "marquee" MATH "math" MENU "menu" META "meta" MGLYPH "mglyph"
     NAV "nav" NOBR "nobr" NOEMBED "noembed" NOFRAMES "noframes" NOSCRIPT "noscript" OBJECT "object" OL "ol"
     OPTGROUP "optgroup" OPTION "option" P "p" PARAM "param" PLAINTEXT "plaintext" PRE "pre"
     RB "rb" RP "rp" RT "rt" RTC "rtc" RUBY "ruby" S "s"
@@ -78,6 +78,8 @@ foreign_names! {
 
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
 pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
+/// A MathML `annotation-xml` that does not say it holds HTML. No end tag closes it by name.
+pub(super) const PLAIN_ANNOTATION: Name = Name::of("annotation").in_foreign();
 
 impl Name {
     /// Elements that carry `data-nosnippet` (SN-001).
@@ -193,9 +195,5 @@ impl Name {
 
     pub(super) fn is_svg_point(self) -> bool {
         matches!(self, DESC | FOREIGN_OBJECT | SVG_TITLE)
-    }
-
-    pub(super) fn is_foreign_root(self) -> bool {
-        self == SVG.in_foreign() || self == MATH.in_foreign()
     }
 }

@@ -191,7 +191,11 @@ impl<'p> Pass<'p> {
     }
 
     fn robots_rules(&mut self, name: &str, content: &str) {
-        if self.robots_meta.len() >= self.limits.meta_tags {
+        // Tags for crawlers that nobody knows leave room for those for all.
+        let is_for_all = name.eq_ignore_ascii_case("robots");
+        let kept = self.robots_meta.iter();
+        let kept = kept.filter(|tag| tag.name.eq_ignore_ascii_case("robots") == is_for_all);
+        if kept.count() >= self.limits.meta_tags {
             self.dropped.meta_tags += 1;
             return;
         }

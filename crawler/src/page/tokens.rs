@@ -404,8 +404,8 @@ fn end_of_script(rest: &str, name: &str) -> usize {
             continue;
         }
         let names_script = |behind: &str| {
-            let word = behind.get(..name_len(behind)).unwrap_or_default();
-            word.eq_ignore_ascii_case("script") && behind.len() > word.len()
+            let end = behind.as_bytes().get("script".len());
+            starts_with(behind, "script") && end.is_some_and(|byte| is_blank_or(*byte, b"/>"))
         };
         match hidden {
             Hidden::No if behind.starts_with("!--") => {

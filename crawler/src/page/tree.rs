@@ -7,8 +7,9 @@
 
 use super::names::{
     A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, INPUT, KEYGEN, LI,
-    MARQUEE, MATH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION, ORDINARY_FOREIGN, P, SELECT,
-    SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA, TFOOT, TH, THEAD, TR, UL,
+    MALIGNMARK, MARQUEE, MATH, MGLYPH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION,
+    ORDINARY_FOREIGN, P, PLAIN_ANNOTATION, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA,
+    TFOOT, TH, THEAD, TR, UL,
 };
 
 /// How deep elements are told apart; browsers stop at the same depth.
@@ -34,6 +35,8 @@ pub(super) struct StartTag {
 #[derive(Clone, Copy)]
 struct Open {
     name: Name,
+    /// Of foreign elements, whether it is MathML.
+    is_math: bool,
     hides_snippet: bool,
 }
 
@@ -43,6 +46,10 @@ pub(super) struct OpenElements {
     open: Vec<Open>,
     /// Elements open beyond [`DEPTH_MAX`], which are only counted.
     beyond: usize,
+    /// Of these, those that are silent, and templates: what ends them is the next end tag of such
+    /// a name.
+    silent_beyond: usize,
+    templates_beyond: usize,
     hiding: usize,
     silent: usize,
     templates: usize,
@@ -75,12 +82,12 @@ impl OpenElements {
 
     /// Whether text here is none that a reader sees.
     pub(super) fn is_silent(&self) -> bool {
-        self.silent > 0
+        self.silent + self.silent_beyond > 0
     }
 
     /// Whether the point is inert; never said where a reader with scripts sees no template.
     pub(super) fn in_template(&self) -> bool {
-        self.templates > 0 && !self.readings_differ
+        self.templates + self.templates_beyond > 0 && !self.readings_differ
     }
 
     /// Whether the innermost open element is SVG or MathML.
@@ -94,7 +101,7 @@ impl OpenElements {
 
     /// Takes a start tag; says which element it makes.
     pub(super) fn start(&mut self, tag: StartTag) -> Name {
-        let name = self.place(tag);
+        let (name, is_math) = self.place(tag);
         let stays_open = if name.is_foreign() {
             !tag.is_self_closing
         } else {
@@ -118,37 +125,49 @@ impl OpenElements {
             !name.is_void() && !name.is_unstacked()
         };
         if stays_open {
-            self.push(Open { name, hides_snippet: tag.hides_snippet });
+            self.push(Open { name, is_math, hides_snippet: tag.hides_snippet });
         }
         name
     }
 
-    /// Whether the element is HTML or foreign (HTML standard 13.2.6.5).
-    fn place(&mut self, tag: StartTag) -> Name {
-        if !self.current().is_some_and(is_foreign_proper) {
-            return if matches!(tag.name, SVG | MATH) { tag.name.in_foreign() } else { tag.name };
+    /// Whether the element is HTML or foreign, and then whether it is MathML (HTML standard
+    /// 13.2.6, 13.2.6.5).
+    fn place(&mut self, tag: StartTag) -> (Name, bool) {
+        let current = self.open.last().copied();
+        if let (MGLYPH | MALIGNMARK, Some(open)) = (tag.name, current)
+            && open.name.is_math_point()
+        {
+            return (ORDINARY_FOREIGN, true);
         }
+        let parent = current.filter(|open| is_foreign_proper(open.name));
+        let begins_svg =
+            tag.name == SVG && parent.is_some_and(|open| open.name == PLAIN_ANNOTATION);
+        let Some(parent) = parent.filter(|_| !begins_svg) else {
+            return match tag.name {
+                SVG => (SVG.in_foreign(), false),
+                MATH => (MATH.in_foreign(), true),
+                name => (name, false),
+            };
+        };
         if tag.name.leaves_foreign() || tag.is_styled_font {
             self.leave_foreign();
-            return tag.name;
+            return (tag.name, false);
         }
-        let name = tag.name.in_foreign();
-        let mut roots = self.open.iter().rev().map(|open| open.name);
-        let is_math = roots.find(|open| open.is_foreign_root()) == Some(MATH.in_foreign());
-        let is_point = match (is_math, name.is_annotation()) {
-            (true, true) => tag.is_html_annotation,
-            (true, false) => name.is_math_point(),
-            (false, _) => name.is_svg_point(),
+        let (name, is_math) = (tag.name.in_foreign(), parent.is_math);
+        let placed = match (is_math, name.is_annotation()) {
+            (true, true) if !tag.is_html_annotation => PLAIN_ANNOTATION,
+            (true, false) if name.is_svg_point() => ORDINARY_FOREIGN,
+            (false, _) if name.is_math_point() || name.is_annotation() => ORDINARY_FOREIGN,
+            (true | false, _) => name,
         };
-        if name.is_integration_point() && !is_point {
-            return ORDINARY_FOREIGN;
-        }
-        name
+        (placed, is_math)
     }
 
     fn push(&mut self, open: Open) {
         if self.open.len() >= DEPTH_MAX {
             self.beyond += 1;
+            self.silent_beyond += usize::from(open.name.is_silent());
+            self.templates_beyond += usize::from(open.name == TEMPLATE);
             self.hides_rest |= open.hides_snippet;
             return;
         }
@@ -162,8 +181,15 @@ impl OpenElements {
     /// Takes an end tag.
     pub(super) fn end(&mut self, name: Name) {
         if self.beyond > 0 {
-            // Which of the uncounted elements it closes is not known.
+            // Which of the uncounted elements it closes is not known, nor whether it closes any.
             self.beyond -= 1;
+            self.hides_rest |= self.hiding > 0;
+            if name == TEMPLATE {
+                self.templates_beyond = self.templates_beyond.saturating_sub(1);
+            }
+            if name.is_silent() {
+                self.silent_beyond = self.silent_beyond.saturating_sub(1);
+            }
             return;
         }
         if matches!(name, P | BR) {
@@ -248,8 +274,7 @@ impl OpenElements {
         let needs_row = matches!(name, TD | TH);
         let current = self.current();
         let mut open = |name| {
-            let hides_snippet = false;
-            self.push(Open { name, hides_snippet });
+            self.push(Open { name, is_math: false, hides_snippet: false });
         };
         match current {
             Some(TABLE) if needs_row => {

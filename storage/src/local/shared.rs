@@ -502,7 +502,8 @@ fn record<E: Engine>(engine: &E, bytes: &[u8]) -> Result<PageRecord, StoreError>
 }
 
 /// Due URLs of a site. Those that wait since a moment get half of the places if both kinds are
-/// there, so that neither starves; with one place the kinds take turns.
+/// there, one after another, and which kind is first changes with every loan: most loans end before
+/// all of their URLs were asked for, and neither kind may starve.
 fn pick<E: Engine>(
     engine: &E,
     site: u64,
@@ -513,9 +514,16 @@ fn pick<E: Engine>(
     let second = u32::try_from(now.as_secs().clamp(0, u32::MAX.into())).unwrap_or(u32::MAX);
     let fresh = queued(engine, site, 0..=0, places)?;
     let waiting = queued(engine, site, 1..=second, places)?;
-    let half = if places == 1 { usize::from(turn.is_multiple_of(2)) } else { places / 2 };
+    let waiting_first = turn.is_multiple_of(2);
+    let half = if places == 1 { usize::from(waiting_first) } else { places / 2 };
     let of_waiting = waiting.len().min(half.max(places - fresh.len()));
-    let slots = waiting.into_iter().take(of_waiting).chain(fresh).take(places);
+    let (first, second) = {
+        let (waiting, fresh) = (waiting.into_iter().take(of_waiting), fresh.into_iter());
+        let fresh = fresh.take(places - of_waiting);
+        let (waiting, fresh): (Vec<u64>, Vec<u64>) = (waiting.collect(), fresh.collect());
+        if waiting_first { (waiting, fresh) } else { (fresh, waiting) }
+    };
+    let slots = one_by_one(first, second);
     let mut records = Vec::with_capacity(places.min(64));
     for slot in slots {
         let key = PageKey { site, slot }.bytes();
@@ -527,6 +535,13 @@ fn pick<E: Engine>(
         records.push(record(engine, &bytes)?);
     }
     Ok(records)
+}
+
+/// One of each in turn, and what is left of the longer.
+fn one_by_one(first: Vec<u64>, second: Vec<u64>) -> impl Iterator<Item = u64> {
+    let both = first.len().min(second.len());
+    let pairs: Vec<_> = first.iter().zip(&second).flat_map(|(one, two)| [*one, *two]).collect();
+    pairs.into_iter().chain(first.into_iter().skip(both)).chain(second.into_iter().skip(both))
 }
 
 /// Slots of the URLs that are due in these seconds, in the order of the queue.

@@ -71,3 +71,22 @@ proptest! {
         prop_assert!(page.links.len() <= 4 && page.text.len() <= 50);
     }
 }
+
+/// Found by an attack: at each `<` behind `<script><!--` the rest of the page was read. Two
+/// megabytes of each piece would take minutes if any of them took more than linear time.
+#[test]
+fn what_is_repeated_takes_linear_time() {
+    let starts =
+        ["", "<script>", "<script><!--", "<script><!--<script ", "<title>", "<!--", "<a ", "<svg>"];
+    let pieces = [
+        "<", "</", "<a", "</s", "<script", "</script", "-", "--", "-->", "a=", "\"", "&", "]]>",
+        "/",
+    ];
+    for start in starts {
+        for piece in pieces {
+            let html = format!("{start}{}", piece.repeat(200_000 / piece.len()));
+            let page = scan_html(&html);
+            assert!(page.links.is_empty(), "{start} {piece}");
+        }
+    }
+}

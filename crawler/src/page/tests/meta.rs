@@ -29,6 +29,36 @@ const ROBOTS_META_ANYWHERE_BUT_IN_WHAT_IS_NOT_THE_DOCUMENT: &[(&str, &[FoundMeta
     ("<b><template></b></template><meta name=robots content=noindex>", &[(0, "robots", "noindex")]),
 ];
 
+/// AM-40: where MathML and SVG begin and end is what the HTML standard says (13.2.6), and so is what
+/// is text there and what is markup.
+#[test]
+fn robots_meta_in_foreign_content() {
+    let meta = "<meta name=robots content=noindex>";
+    let before = [
+        "<math><mtext><mglyph><style>",
+        "<math><mi><malignmark><xmp>",
+        "<svg><math><mi><style>",
+        "<math><svg><desc><title>",
+        "<math><annotation-xml><svg><title>",
+    ];
+    for before in before {
+        let page = scan_html(&format!("{before}{meta}"));
+        let is_there = scraper::Html::parse_document(&format!("{before}{meta}"))
+            .select(&scraper::Selector::parse("meta").unwrap())
+            .count();
+        assert_eq!(page.robots_meta.len(), is_there, "{before}");
+    }
+}
+
+/// AM-60: tags for crawlers that nobody knows do not crowd out those for all.
+#[test]
+fn rules_for_all_have_room() {
+    let many = "<meta name=aaa content=x>".repeat(1_000);
+    let page = scan_html(&format!("{many}{many}<meta name=robots content=noindex>"));
+    assert_eq!(page.robots_meta.last().map(|tag| tag.content.as_str()), Some("noindex"));
+    assert_eq!(page.dropped.meta_tags, 1_000);
+}
+
 /// RM-003, AM-40.
 #[test]
 fn robots_meta_anywhere_but_in_what_is_not_the_document() {

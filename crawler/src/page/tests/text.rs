@@ -69,8 +69,18 @@ fn deep_nesting_never_shows_what_is_hidden() {
         let page = scan_html(&html);
         assert_eq!((page.text.as_str(), page.snippet_text.as_str()), ("b", ""));
     }
+    // What closes what is not known any more.
     let page = scan_html(&format!("<div data-nosnippet>{deep}b{closed}</div>c"));
-    assert_eq!(page.snippet_text, "c");
+    assert_eq!(page.snippet_text, "");
+    let stray = "</x>".repeat(100);
+    let page = scan_html(&format!("<div data-nosnippet>{deep}{stray}{}b", "</div>".repeat(512)));
+    assert_eq!((page.text.as_str(), page.snippet_text.as_str()), ("b", ""), "AM-63");
+    for inert in
+        ["<style>b</style>", "<textarea>b</textarea>", "<template><a href=/t>b</a></template>"]
+    {
+        let page = scan_html(&format!("{deep}{inert}c"));
+        assert_eq!((page.text.as_str(), page.links.len()), ("c", 0), "{inert}");
+    }
 }
 
 #[test]
