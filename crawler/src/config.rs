@@ -56,7 +56,8 @@ pub struct CrawlConfig {
     pub follow_sitemaps: bool,
     /// `host`, `domain`, `prefix` or `any`.
     pub scope: String,
-    /// Pages to fetch in all, over all runs on one data directory; 0 for no limit.
+    /// Pages to fetch in all, over all runs on one data directory; there the crawl ends, whatever else
+    /// is due. 0 for no limit.
     pub max_pages: u64,
     /// Words that links should speak of: those that do are followed first.
     pub focus: Vec<String>,

@@ -96,7 +96,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Option<String>,
 
-    /// Pages to fetch in all, over all runs on this data directory; 0 is no limit [default: 0]
+    /// Pages to fetch in all, over all runs on this data directory; there the crawl ends, whatever else
+    /// is due; 0 is no limit [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) max_pages: Option<u64>,
 

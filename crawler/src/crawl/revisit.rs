@@ -58,6 +58,19 @@ impl<S: Store, T: Transport> Context<S, T> {
         visit.next = Next::Revisit { at: visit.at.after(pause).max(stale), every };
     }
 
+    /// When a page that was refused is judged again, by the robots.txt or the address of that day: as
+    /// seldom as a page is looked at that stays the same. Without it, nothing would ask for the
+    /// robots.txt of a site that forbids all (RT-030).
+    pub(super) fn judged_again(&self, page: &PageRecord, now: Timestamp) -> Next {
+        let was_refused = matches!(page.last, Some((_, Outcome::Refused { .. })));
+        let (before, sighting) = match was_refused {
+            true => (page.every, Sighting::Unchanged),
+            false => (None, Sighting::First),
+        };
+        let every = rhythm(&self.settings.policy, before, sighting);
+        Next::Revisit { at: now.after(every), every }
+    }
+
     fn note_wall(&self, page: &PageRecord, wall: Wall, visit: &mut Visit) {
         let code = wall.code();
         self.reporter.count(|counts| *counts.walls.entry(code.into()).or_default() += 1);

@@ -125,7 +125,15 @@ impl<S: Store, T: Transport> Context<S, T> {
     ) -> Visit {
         let (code, told) = (reason.code(), evidence.as_deref());
         self.tell(&Event::Refused { url: &page.url, reason: code, evidence: told });
-        let visit = plain(page, now, Outcome::Refused { code: code.into(), evidence });
+        let next = match reason {
+            // Neither a rule nor an address holds for ever.
+            RefusalReason::RobotsDisallow | RefusalReason::BlockedAddress => {
+                self.judged_again(page, now)
+            }
+            RefusalReason::OutOfScope | RefusalReason::UnsupportedScheme => Next::Never,
+        };
+        let outcome = Outcome::Refused { code: code.into(), evidence };
+        let visit = Visit { next, ..plain(page, now, outcome) };
         match reason {
             // What may no longer be read may no longer be shown (RT-049).
             RefusalReason::RobotsDisallow => {
@@ -172,6 +180,12 @@ impl<S: Store, T: Transport> Context<S, T> {
             Role::Sitemap => Ok(Plan::Queue { due: None, priority: 0, why: None }),
         };
         let mut plan = plan.unwrap_or_else(|reason| {
+            if page.via == Via::Seed {
+                tracing::warn!(
+                    "{} moved to {to}, which is not crawled: {reason}; name it as a seed, or widen --scope",
+                    page.url
+                );
+            }
             self.drop_link(&page.url, &to, reason);
             Plan::Note { reason: reason.into() }
         });
