@@ -102,6 +102,16 @@ async fn a_robots_txt_that_changed() {
     assert_eq!((data.found("plums", T0), requests(&web, PAGE)), (1, vec![false, false]));
 }
 
+/// RT-030: a robots.txt that forbids all of a site is asked for again by itself, not only when the
+/// operator names the site anew.
+#[tokio::test(start_paused = true)]
+async fn a_site_that_forbade_all_is_judged_again() {
+    let (data, web, config) = crawled().await;
+    web.set(ROBOTS, robots("user-agent: *\ndisallow: /\n"));
+    let stats = later(&data, &web, &config, DAY + DAY).await;
+    assert_eq!((stats.refused.get("robots-disallow"), stats.revisits), (Some(&2), 2));
+}
+
 /// A robots.txt that cannot be read takes nothing out of the index (HT-004, RT-025).
 #[tokio::test(start_paused = true)]
 async fn an_outage_leaves_the_index_alone() {
