@@ -1,5 +1,6 @@
 //! The command line, as clap reads it. The doc comments are what `--help` prints.
 
+mod extract;
 mod robots;
 mod rules;
 mod sitemap;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Bytes, Span};
 
+pub(crate) use self::extract::ExtractArgs;
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
 pub(crate) use self::sitemap::{SitemapArgs, Submitted};
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
     Sitemap(SitemapArgs),
+    /// Try the extractors of comity.toml on one page: what each field finds, and why not
+    Extract(ExtractArgs),
     /// Crawl a small web of misbehaving sites on this machine, and show what was done and why
     Demo(DemoArgs),
     /// Write a comity.toml with every setting and what it does

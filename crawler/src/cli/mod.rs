@@ -4,6 +4,7 @@ mod args;
 mod crawl;
 mod demo;
 mod explain;
+mod extract;
 mod init;
 mod json_lines;
 mod open;
@@ -26,6 +27,7 @@ use tracing_subscriber::EnvFilter;
 
 use self::args::{Cli, Command};
 use crate::config::{Config, ConfigError};
+use crate::extract::rules::RuleFault;
 use crate::settings::SettingsError;
 
 /// How the program ends.
@@ -66,6 +68,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
         Command::Rules(args) => rules::run(&args),
         Command::Sitemap(args) => sitemap::run(&args),
+        Command::Extract(args) => runtime()?.block_on(extract::run(args, config)),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),
     }
@@ -75,7 +78,10 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 fn fail(error: &anyhow::Error) -> ExitCode {
     progress::say(&format!("comity: {error:#}"));
     let usage = error.chain().any(|cause| {
-        cause.is::<Usage>() || cause.is::<ConfigError>() || cause.is::<SettingsError>()
+        cause.is::<Usage>()
+            || cause.is::<ConfigError>()
+            || cause.is::<SettingsError>()
+            || cause.is::<RuleFault>()
     });
     ExitCode::from(if usage { 2 } else { 1 })
 }

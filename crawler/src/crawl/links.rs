@@ -1,6 +1,6 @@
 //! The links of a page: which lead on, in what order, and why the others do not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 
 use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
@@ -12,7 +12,7 @@ use super::reply::header_text;
 use super::scorer::{FoundLink, OnPage};
 use crate::net::Reply;
 use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
-use crate::reasons::CutReason;
+use crate::reasons::{CutReason, HookReason};
 use crate::urls;
 
 /// Waiting URLs of a site that the store counts; a limit beyond it is not asked.
@@ -24,6 +24,8 @@ pub(super) struct Source<'a> {
     pub(super) scanned: &'a Page,
     pub(super) header: &'a HeaderLinks,
     pub(super) directives: &'a Directives,
+    /// Links that extractors yielded.
+    pub(super) extracted: &'a [Link],
     /// Why the page's own site gets no more URLs, if it gets none.
     pub(super) is_full: Option<LeftOut>,
 }
@@ -78,7 +80,8 @@ impl<S: Store, T> Context<S, T> {
         let mut found: Vec<Found> = Vec::new();
         let mut places: HashMap<Url, usize> = HashMap::new();
         let of_header = of_header(source.header);
-        for link in source.scanned.links.iter().chain(&of_header) {
+        let extracted = self.unspoken(source, &of_header);
+        for link in source.scanned.links.iter().chain(&of_header).chain(extracted) {
             let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
             let Some((via, follow, depth)) = taken(link, page, source.directives) else { continue };
             let place = places.get(&url).copied();
@@ -118,6 +121,24 @@ impl<S: Store, T> Context<S, T> {
         found
     }
 
+    /// Links of extractors, less those of which the page itself speaks: what it says of them counts.
+    fn unspoken<'a>(
+        &self,
+        source: &Source<'a>,
+        of_header: &[Link],
+    ) -> impl Iterator<Item = &'a Link> + use<'a, S, T> {
+        let form = |url: &Url| urls::dedupe_form(url, &self.settings.urls.dedupe);
+        let is_rule = |kind| matches!(kind, LinkKind::Hyperlink | LinkKind::Frame);
+        let mut left = source.extracted.iter().collect::<Vec<_>>();
+        if !left.is_empty() {
+            let own = source.scanned.links.iter().chain(of_header);
+            let spoken: HashSet<Url> =
+                own.filter(|link| is_rule(link.kind)).map(|link| form(&link.url)).collect();
+            left.retain(|link| !spoken.contains(&form(&link.url)));
+        }
+        left.into_iter()
+    }
+
     fn plan_link(
         &self,
         source: &Source<'_>,
@@ -142,7 +163,8 @@ impl<S: Store, T> Context<S, T> {
     /// Whether a URL that is not queued is remembered all the same.
     fn is_noted(&self, url: &Url, reason: &str) -> bool {
         let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
-        !is_budget && self.scope.contains(url)
+        let is_hook = HookReason::from_code(reason).is_some();
+        !is_budget && !is_hook && self.scope.contains(url)
     }
 
     /// Whether a found URL goes into the queue, and how far ahead, or the reason why not.
@@ -158,6 +180,12 @@ impl<S: Store, T> Context<S, T> {
         let mut budgets = self.site_budgets.lock().unwrap_or_else(PoisonError::into_inner);
         budgets.admit(link.url).map_err(LeftOut::code)?;
         drop(budgets);
+        if let Some(filter) = &self.filter
+            && let Some(why) = filter.judge(link).left()
+        {
+            self.log(link.url, "link-left", HookReason::UrlFilter.code(), Some(why), None);
+            return Err(HookReason::UrlFilter.code());
+        }
         let score = self.scorer.score(link);
         tracing::trace!(url = %link.url, priority = score.priority, reason = %score.reason, "scored");
         Ok(Plan::Queue { due: None, priority: score.priority })

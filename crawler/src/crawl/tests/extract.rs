@@ -1,0 +1,1 @@
+//! Extractors in whole crawls.

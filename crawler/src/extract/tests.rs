@@ -1,0 +1,1 @@
+//! Extractors on pages at hand.
