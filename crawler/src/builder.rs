@@ -372,8 +372,10 @@ impl Running {
         };
         let (ended, is_left) = tokio::select! {
             ended = &mut task => (ended, false),
-            Some(_) = self.offered.recv() => {
+            Some(untaken) = self.offered.recv() => {
                 self.stop.cancel();
+                // Its page waits for it.
+                drop(untaken);
                 self.offered.close();
                 // What is on its way is not taken either.
                 while self.offered.recv().await.is_some() {}
@@ -430,3 +432,6 @@ impl Sink for Offer {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -556,7 +556,7 @@ mod tests {
             (field("css = \"p\"\nregex = \"(\""), "line 3, column 9: extract.a.fields.x.regex: regex parse error"),
             (field("jsonld = \"a..b\""), "line 2, column 10: extract.a.fields.x.jsonld: \"a..b\" is no path"),
             (field("css = \"p\"\njsonld = \"a\""), "line 3, column 10: extract.a.fields.x.jsonld: a field has css or jsonld, not both"),
-            (field("attr = \"p\""), "line 1, column 18: extract.a.fields.x: it says nowhere to look"),
+            (field("attr = \"p\""), "line 1, column 19: extract.a.fields.x: it says nowhere to look"),
             (field("jsonld = \"a\"\nattr = \"p\""), "line 3, column 8: extract.a.fields.x.attr"),
             (field("css = \"p\"\ntype = \"numbr\""), "line 3, column 8"),
             (field("css = \"p\"\nregexp = \"x\""), "line 3, column 1"),

@@ -7,7 +7,7 @@ use comity_storage::{Store, StoreError};
 
 use super::report::Event;
 use super::{Context, Extractors};
-use crate::extract::{ErasedExtractor, Item, ReadPage, Sink, SinkError, Yielded, run_all};
+use crate::extract::{ErasedExtractor, Item, ReadPage, Receipt, Sink, SinkError, Yielded, run_all};
 use crate::net::Transport;
 use crate::page::Link;
 
@@ -22,7 +22,11 @@ pub(super) struct Extraction {
 impl Extraction {
     pub(super) fn new(extractors: Extractors) -> Self {
         let Extractors { all, sink } = extractors;
-        Self { extractors: all.into(), sink, failed: Mutex::new(None) }
+        Self {
+            extractors: all.into(),
+            sink,
+            failed: Mutex::new(None),
+        }
     }
 
     /// Lets the sink finish; its first failure, if it failed.
@@ -90,7 +94,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         }
         let receipt = match &self.extraction.sink {
             Some(sink) => sink.put(items).await.map_err(|error| self.extraction.fail(error))?,
-            None => crate::extract::Receipt::all(items),
+            None => Receipt::all(items),
         };
         let left: u64 = receipt.left_out.values().sum();
         self.reporter.count(|counts| {

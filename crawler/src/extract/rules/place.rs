@@ -58,7 +58,7 @@ mod tests {
             (&["extract", "ä b", "fields", "price", "css"][..], Some((8, 7))),
             (&["extract", "ä b", "urls", "1"], Some((6, 3))),
             (&["extract", "ä b", "each"], Some((4, 10))),
-            (&["extract", "c", "fields", "x", "regex"], Some((10, 35))),
+            (&["extract", "c", "fields", "x", "regex"], Some((10, 33))),
             (&["crawl", "depth"], Some((2, 9))),
             (&["nothing"], None),
         ] {
