@@ -552,23 +552,50 @@ mod tests {
         let field = |rest: &str| format!("[extract.a.fields.x]\n{rest}");
         let cases = [
             ("[extract.a]\nurls = []".to_owned(), "line 1, column 10: extract.a: it has no fields"),
-            (field("css = \"p[\""), "line 2, column 7: extract.a.fields.x.css: \"p[\" is no CSS selector"),
-            (field("css = \"p\"\nregex = \"(\""), "line 3, column 9: extract.a.fields.x.regex: regex parse error"),
-            (field("jsonld = \"a..b\""), "line 2, column 10: extract.a.fields.x.jsonld: \"a..b\" is no path"),
-            (field("css = \"p\"\njsonld = \"a\""), "line 3, column 10: extract.a.fields.x.jsonld: a field has css or jsonld, not both"),
-            (field("attr = \"p\""), "line 1, column 19: extract.a.fields.x: it says nowhere to look"),
+            (
+                field("css = \"p[\""),
+                "line 2, column 7: extract.a.fields.x.css: \"p[\" is no CSS selector",
+            ),
+            (
+                field("css = \"p\"\nregex = \"(\""),
+                "line 3, column 9: extract.a.fields.x.regex: regex parse error",
+            ),
+            (
+                field("jsonld = \"a..b\""),
+                "line 2, column 10: extract.a.fields.x.jsonld: \"a..b\" is no path",
+            ),
+            (
+                field("css = \"p\"\njsonld = \"a\""),
+                "line 3, column 10: extract.a.fields.x.jsonld: a field has css or jsonld, not both",
+            ),
+            (
+                field("attr = \"p\""),
+                "line 1, column 19: extract.a.fields.x: it says nowhere to look",
+            ),
             (field("jsonld = \"a\"\nattr = \"p\""), "line 3, column 8: extract.a.fields.x.attr"),
             (field("css = \"p\"\ntype = \"numbr\""), "line 3, column 8"),
             (field("css = \"p\"\nregexp = \"x\""), "line 3, column 1"),
             (field("css = \"p\"\nregexp = \"x\""), "unknown field `regexp`"),
-            (field("css = \"p\"\nof = \"number\""), "line 3, column 6: extract.a.fields.x.of: only a list"),
+            (
+                field("css = \"p\"\nof = \"number\""),
+                "line 3, column 6: extract.a.fields.x.of: only a list",
+            ),
             (field("css = \"p\"\ntype = \"list\"\nof = \"list\""), "line 4, column 6"),
             (field("css = \"p\"\nfollow = true"), "line 3, column 10"),
-            (field("css = \"p\"\ndecimal = \",\""), "line 3, column 11: extract.a.fields.x.decimal: only a number"),
+            (
+                field("css = \"p\"\ndecimal = \",\""),
+                "line 3, column 11: extract.a.fields.x.decimal: only a number",
+            ),
             (field("css = \"p\"\ntype = \"number\"\ndecimal = \";\""), "is neither"),
             (field("css = \"p\"\ntype = \"date\"\nformat = \"%!\""), "line 4, column 10"),
-            ("[extract.a]\nurls = [\"/ok\", \"p/*\"]\nfields.x.css = \"p\"".to_owned(), "line 2, column 16: extract.a.urls.1"),
-            ("[extract.a]\neach = \"\"\nfields.x.attr = \"p\"".to_owned(), "line 2, column 8: extract.a.each"),
+            (
+                "[extract.a]\nurls = [\"/ok\", \"p/*\"]\nfields.x.css = \"p\"".to_owned(),
+                "line 2, column 16: extract.a.urls.1",
+            ),
+            (
+                "[extract.a]\neach = \"\"\nfields.x.attr = \"p\"".to_owned(),
+                "line 2, column 8: extract.a.each",
+            ),
             ("[extract.a]\npages = \"some\"".to_owned(), "unknown variant `some`"),
             ("[extrakt.a]\npages = \"all\"".to_owned(), "did you mean \"extract\"?"),
             (field("css = \"p\"\nregex = \"(a{1000}){1000}\""), "exceeds size limit"),

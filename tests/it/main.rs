@@ -8,6 +8,8 @@ mod command;
 mod copies;
 mod coverage;
 mod demo;
+mod examples;
+mod extract;
 mod field_cases;
 mod floor_plan;
 mod generated;

@@ -133,8 +133,8 @@ impl Machine {
             reporter: Reporter::default(),
             index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
             scorer: None,
-        filter: None,
-        extractors: Extractors::default(),
+            filter: None,
+            extractors: Extractors::default(),
             stop: stop.clone(),
         });
         let mut running = Box::pin(crawl.unwrap().run());

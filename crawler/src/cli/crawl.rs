@@ -15,7 +15,9 @@ use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, p
 use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::{Counts, Crawl, End, Event, Extractors, Parts, Progress, Reporter, Watch, save_config};
+use crate::crawl::{
+    Counts, Crawl, End, Event, Extractors, Parts, Progress, Reporter, Watch, save_config,
+};
 use crate::extract::{JsonLines, rules};
 use crate::net::HttpTransport;
 use crate::settings::Settings;
@@ -271,7 +273,9 @@ pub(super) fn in_words(event: &Event<'_>) -> (String, bool) {
         Event::Failed { url, reason, detail, .. } => {
             (format!("failed {url}: {reason}: {detail}"), true)
         }
-        Event::Extracted { url, items } => (format!("{} of {url}", plural(*items, "item", "items")), false),
+        Event::Extracted { url, items } => {
+            (format!("{} of {url}", plural(*items, "item", "items")), false)
+        }
         Event::ExtractFailed { url, extractor, detail } => {
             (format!("extractor {extractor} failed on {url}: {detail}"), true)
         }

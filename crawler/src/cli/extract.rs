@@ -91,7 +91,8 @@ fn source(name: &str) -> anyhow::Result<Source> {
     if name == "-" || Path::new(name).exists() {
         return Ok(Source::File);
     }
-    let is_web = name.contains("://") || urls::is_localhost(name.split([':', '/']).next().unwrap_or(""));
+    let is_web =
+        name.contains("://") || urls::is_localhost(name.split([':', '/']).next().unwrap_or(""));
     if !is_web {
         anyhow::bail!("there is no file {name}; a URL begins with https:// or http://");
     }
@@ -190,7 +191,8 @@ impl<'r> Tried<'r> {
             }
             attempt.fields.iter().for_each(|trace| print_field(terminal, trace));
         }
-        if let Some(more) = self.attempts().len().checked_sub(ITEMS_SHOWN).filter(|more| *more > 0) {
+        if let Some(more) = self.attempts().len().checked_sub(ITEMS_SHOWN).filter(|more| *more > 0)
+        {
             terminal.line(format_args!("  and {more} more; --json shows them all"));
         }
     }

@@ -22,11 +22,7 @@ pub(super) struct Extraction {
 impl Extraction {
     pub(super) fn new(extractors: Extractors) -> Self {
         let Extractors { all, sink } = extractors;
-        Self {
-            extractors: all.into(),
-            sink,
-            failed: Mutex::new(None),
-        }
+        Self { extractors: all.into(), sink, failed: Mutex::new(None) }
     }
 
     /// Lets the sink finish; its first failure, if it failed.
@@ -77,7 +73,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     fn tell_yielded(&self, page: &ReadPage, yielded: &Yielded) {
         let extractor = yielded.extractor.as_str();
         if let Some(detail) = &yielded.error {
-            tracing::warn!(url = %page.url, extractor, detail, "an extractor failed on a page");
+            tracing::info!(url = %page.url, extractor, detail, "an extractor failed on a page");
             self.tell(&Event::ExtractFailed { url: &page.url, extractor, detail });
         }
         self.reporter.count(|counts| {

@@ -42,8 +42,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-pub(crate) use self::publish::publication_of;
 pub use self::filter::UrlFilter;
+pub(crate) use self::publish::publication_of;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
 pub use self::saved::{has_index, load_config, note_cut_off, note_index, save_config};

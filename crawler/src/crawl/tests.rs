@@ -19,8 +19,8 @@ use bytes::Bytes;
 use comity_compliance::robots::{CopyParts, RobotsParts, RobotsRecord};
 use comity_compliance::{Grounds, Origin, Site, Timestamp};
 use comity_storage::{
-    Durability, Engine, EngineKind, Found, LocalStore, OpenOptions, Opening, PageRecord, Plan, Stats, Store, Via, Work,
-    open,
+    Durability, Engine, EngineKind, Found, LocalStore, OpenOptions, Opening, PageRecord, Plan,
+    Stats, Store, Via, Work, open,
 };
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode, Version};

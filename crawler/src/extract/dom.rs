@@ -140,12 +140,10 @@ impl Dom {
         for node in of.descendants() {
             self.look()?;
             let Node::Text(piece) = node.value() else { continue };
-            let is_hidden = node.ancestors().filter_map(ElementRef::wrap).next().is_some_and(
-                |around| {
-                    around != of
-                        && matches!(around.value().name(), "script" | "style" | "noscript")
-                },
-            );
+            let is_hidden =
+                node.ancestors().filter_map(ElementRef::wrap).next().is_some_and(|around| {
+                    around != of && matches!(around.value().name(), "script" | "style" | "noscript")
+                });
             if !is_hidden {
                 text.push_str(piece);
             }
@@ -180,15 +178,22 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
+/// The nearest end of a character at `at` or before it. No character is as long as a piece, so a piece
+/// is never empty.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 /// The tree, and whether a limit cut it.
 fn parse(text: &str, limits: &DomLimits) -> (Html, bool) {
     let sink = HtmlTreeSink::new(Html::new_document());
     let mut parser = html5ever::driver::parse_document(sink, ParseOpts::default());
-    let mut rest = &text[..text.floor_char_boundary(limits.bytes)];
+    let mut rest = &text[..boundary(text, limits.bytes)];
     let mut is_cut = rest.len() < text.len();
     let mut seen = 0;
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
+        let (piece, after) = rest.split_at(boundary(rest, PIECE));
         rest = after;
         parser.process(StrTendril::from_slice(piece));
         let html = parser.tokenizer.sink.sink.0.borrow();

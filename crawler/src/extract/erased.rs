@@ -42,10 +42,7 @@ impl<E: Extractor> ErasedExtractor for Erased<E> {
 
 /// Runs all extractors on a page. The tree is built once, and only if one of them that takes the
 /// page asks for it.
-pub(crate) fn run_all(
-    extractors: &[Box<dyn ErasedExtractor>],
-    page: &ReadPage,
-) -> Vec<Yielded> {
+pub(crate) fn run_all(extractors: &[Box<dyn ErasedExtractor>], page: &ReadPage) -> Vec<Yielded> {
     let mut all = Vec::new();
     let mut tree: Option<Result<Dom, String>> = None;
     for extractor in extractors {
@@ -64,7 +61,9 @@ pub(crate) fn run_all(
             }
         };
         let tree = match wants_tree {
-            true => Some(&*tree.get_or_insert_with(|| walled(|| Dom::of(page, DomLimits::default())))),
+            true => {
+                Some(&*tree.get_or_insert_with(|| walled(|| Dom::of(page, DomLimits::default()))))
+            }
             false => None,
         };
         let dom = match tree {

@@ -37,7 +37,9 @@ fn value_of(field: &str, html: &str) -> Result<Value, String> {
 #[test]
 fn values() {
     let ld = |json: &str| format!("<script type=application/ld+json>{json}</script>");
-    let offer = ld(r#"{"@type":"Product","name":" Rye\n bread ","offers":{"price":"4.50","url":"/buy"},"image":["/a.png","b.png"],"ok":true,"n":7}"#);
+    let offer = ld(
+        r#"{"@type":"Product","name":" Rye\n bread ","offers":{"price":"4.50","url":"/buy"},"image":["/a.png","b.png"],"ok":true,"n":7}"#,
+    );
     let cases: &[(&str, &str, Value)] = &[
         ("css = 'h1'", "<h1> A  <b>b</b>\n c<script>no</script></h1><h1>2</h1>", json!("A b c")),
         ("css = '#s'", "<script id=s>x = 1</script>", json!("x = 1")),
@@ -51,16 +53,40 @@ fn values() {
         ("css = 'p'\ntype = 'number'", "<p>£51.77 each", json!(51.77)),
         ("css = 'p'\ntype = 'number'", "<p>n/a</p><p>3", json!(3)),
         ("css = 'p'\ntype = 'number'\ndecimal = ','", "<p>1.234 €", json!(1234)),
-        ("css = 'time'\ntype = 'date'", "<time datetime=2026-11-30>today</time>", json!("2026-11-30T00:00:00Z")),
+        (
+            "css = 'time'\ntype = 'date'",
+            "<time datetime=2026-11-30>today</time>",
+            json!("2026-11-30T00:00:00Z"),
+        ),
         ("css = 'p'\ntype = 'date'", "<p>30 Nov 2026", json!("2026-11-30T00:00:00Z")),
-        ("css = 'p'\ntype = 'date'\nformat = '%d/%m/%Y'", "<p>30/11/2026", json!("2026-11-30T00:00:00Z")),
+        (
+            "css = 'p'\ntype = 'date'\nformat = '%d/%m/%Y'",
+            "<p>30/11/2026",
+            json!("2026-11-30T00:00:00Z"),
+        ),
         ("css = 'a'\ntype = 'url'", "<a href=' ../q#f '>x</a>", json!("https://shop.example/q")),
-        ("css = 'a'\ntype = 'url'", "<base href=/deep/er/><a href=q>x</a>", json!("https://shop.example/deep/er/q")),
-        ("css = 'img'\ntype = 'url'", "<img src=//cdn.example/i.png>", json!("https://cdn.example/i.png")),
-        ("css = 'a'\ntype = 'url'", "<a href=javascript:x>n</a><a href=/y>y</a>", json!("https://shop.example/y")),
+        (
+            "css = 'a'\ntype = 'url'",
+            "<base href=/deep/er/><a href=q>x</a>",
+            json!("https://shop.example/deep/er/q"),
+        ),
+        (
+            "css = 'img'\ntype = 'url'",
+            "<img src=//cdn.example/i.png>",
+            json!("https://cdn.example/i.png"),
+        ),
+        (
+            "css = 'a'\ntype = 'url'",
+            "<a href=javascript:x>n</a><a href=/y>y</a>",
+            json!("https://shop.example/y"),
+        ),
         ("css = 'li'\ntype = 'list'", "<li>a<li>b<li><li>c", json!(["a", "b", "c"])),
         ("css = 'li'\ntype = 'list'\nof = 'number'", "<li>1<li>x<li>2.5", json!([1, 2.5])),
-        ("css = 'a'\ntype = 'list'\nof = 'url'", "<a href=/1><a href=/2>", json!(["https://shop.example/1", "https://shop.example/2"])),
+        (
+            "css = 'a'\ntype = 'list'\nof = 'url'",
+            "<a href=/1><a href=/2>",
+            json!(["https://shop.example/1", "https://shop.example/2"]),
+        ),
         ("jsonld = 'Product.name'", &offer, json!("Rye bread")),
         ("jsonld = 'Product.offers.price'\ntype = 'number'", &offer, json!(4.5)),
         ("jsonld = 'n'\ntype = 'number'", &offer, json!(7)),
@@ -90,7 +116,11 @@ fn misses() {
         ("jsonld = 'a'", "<p>x", "no JSON-LD"),
         ("jsonld = 'a'", &ld("{x"), "no JSON-LD; 1 scripts are no JSON"),
         ("jsonld = 'a.b'", &ld("{\"a\":1}"), "nothing at this path"),
-        ("jsonld = 'a'", &ld("{\"a\":{\"b\":1,\"c\":2}}"), "an object, not a value; go on in the path, to one of b, c"),
+        (
+            "jsonld = 'a'",
+            &ld("{\"a\":{\"b\":1,\"c\":2}}"),
+            "an object, not a value; go on in the path, to one of b, c",
+        ),
     ];
     for (field, html, expect) in cases {
         assert_eq!(value_of(field, html), Err((*expect).to_owned()), "{field} on {html}");

@@ -123,9 +123,8 @@ impl Asker<'_> {
         let (body, url) = (reply.body.clone(), reply.url.clone());
         let header = |name: &str| reply.headers.get(name).and_then(|value| value.to_str().ok());
         let content_type = header("content-type").map(str::to_owned);
-        let content = off_thread(move || {
-            scan(&body, content_type.as_deref(), &url, &ScanLimits::default())
-        });
+        let content =
+            off_thread(move || scan(&body, content_type.as_deref(), &url, &ScanLimits::default()));
         let content = content.await?;
         let directives = self.directives(&reply, &content, now);
         Ok(ReadPage {

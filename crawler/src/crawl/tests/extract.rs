@@ -89,11 +89,17 @@ async fn items_of_every_page_and_faults_counted() {
     let web = Web::new(
         Clock::starting_at(T0),
         [
-            (HOME, titled("home", "<a href=/1>1</a><a href=/2>2</a><a href=/3>3</a><a href=/4>4</a>")),
+            (
+                HOME,
+                titled("home", "<a href=/1>1</a><a href=/2>2</a><a href=/3>3</a><a href=/4>4</a>"),
+            ),
             ("https://a.example/1", titled("hidden", "<meta name=robots content=noindex>")),
             ("https://a.example/2", html("no title")),
             ("https://a.example/3", titled("panic", "")),
-            ("https://a.example/4", (404, &[("content-type", "text/html")], "<title>gone</title>".into())),
+            (
+                "https://a.example/4",
+                (404, &[("content-type", "text/html")], "<title>gone</title>".into()),
+            ),
         ],
     );
     let sink = Kept::default();
@@ -109,7 +115,9 @@ async fn items_of_every_page_and_faults_counted() {
     assert_eq!((item.extractor.as_str(), item.url.as_str()), ("titles", HOME));
     assert!(item.at > T0 && item.at < T0.after(Duration::from_secs(60)));
     let audit = std::fs::read_to_string(data.0.path().join("data/audit.jsonl")).unwrap();
-    assert!(audit.contains("\"what\":\"extract-failed\",\"why\":\"titles\",\"evidence\":\"it panicked"));
+    assert!(
+        audit.contains("\"what\":\"extract-failed\",\"why\":\"titles\",\"evidence\":\"it panicked")
+    );
 }
 
 /// Links of an extractor go the way of the page's own: nofollow of page or link, robots.txt, scope
@@ -125,7 +133,10 @@ async fn links_of_an_extractor_loosen_nothing() {
             ("https://a.example/free", titled("free", "")),
             ("https://a.example/said", titled("said", "")),
             ("https://a.example/forbidden", titled("forbidden", "")),
-            ("https://a.example/quiet", titled("quiet", "<meta name=robots content=nofollow>to:/never")),
+            (
+                "https://a.example/quiet",
+                titled("quiet", "<meta name=robots content=nofollow>to:/never"),
+            ),
             ("https://a.example/never", titled("never", "")),
         ],
     );
@@ -175,7 +186,8 @@ async fn a_slow_sink_holds_the_fetcher() {
     let stop = CancellationToken::new();
     Data::new().crawl_by(&web, &config(HOME), stop, hooks(slow.clone())).await;
     assert_eq!(slow.titles(), ["home", "one", "two"]);
-    let pages: Vec<_> = web.ledger().into_iter().filter(|seen| !seen.url.ends_with(".txt")).collect();
+    let pages: Vec<_> =
+        web.ledger().into_iter().filter(|seen| !seen.url.ends_with(".txt")).collect();
     for pair in pages.windows(2) {
         assert!(pair[1].from.since(pair[0].until) >= Duration::from_secs(50), "{pair:?}");
     }

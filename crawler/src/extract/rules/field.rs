@@ -117,7 +117,11 @@ impl fmt::Display for Miss {
             Self::NoMatch(text) | Self::NoNumber(text) | Self::NoDate(text) | Self::NoUrl(text) => {
                 write!(f, ": \"{text}\"")
             }
-            Self::NoTree | Self::NoElement | Self::NoJsonLd(_) | Self::NoPath | Self::Empty
+            Self::NoTree
+            | Self::NoElement
+            | Self::NoJsonLd(_)
+            | Self::NoPath
+            | Self::Empty
             | Self::TooLong => Ok(()),
         }
     }
@@ -178,7 +182,10 @@ impl Field {
     }
 
     /// The texts that the field's place has, at least one.
-    fn texts(&self, place: &Place<'_>) -> Result<Result<Vec<Result<String, Miss>>, Miss>, TooCostly> {
+    fn texts(
+        &self,
+        place: &Place<'_>,
+    ) -> Result<Result<Vec<Result<String, Miss>>, Miss>, TooCostly> {
         let (dom, root) = match (&self.source, place.dom, place.root) {
             (Source::JsonLd(path), ..) => return Ok(json_texts(path, place.nodes)),
             (Source::Own | Source::Css(_), Some(dom), Some(root)) => (dom, root),

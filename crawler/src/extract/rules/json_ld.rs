@@ -65,7 +65,8 @@ enum Step {
 
 impl JsonPath {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| format!("\"{text}\" is no path such as Product.offers[0].price: {why}");
+        let wrong =
+            |why: &str| format!("\"{text}\" is no path such as Product.offers[0].price: {why}");
         let (mut of_type, mut steps) = (None, Vec::new());
         for (n, piece) in text.split('.').enumerate() {
             let (key, indexes) = piece.split_at(piece.find('[').unwrap_or(piece.len()));
@@ -111,7 +112,9 @@ impl JsonPath {
         let flat = found.into_iter().flat_map(|value| match value {
             Value::Array(values) => values.iter().collect(),
             Value::Null => vec![],
-            one => vec![one],
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                vec![value]
+            }
         });
         flat.take(MOST_FOUND).collect()
     }
@@ -119,9 +122,9 @@ impl JsonPath {
 
 /// A value that is no list is the only one of it.
 fn nth(value: &Value, n: usize) -> Option<&Value> {
-    match value {
-        Value::Array(values) => values.get(n),
-        one => (n == 0).then_some(one),
+    match value.as_array() {
+        Some(values) => values.get(n),
+        None => (n == 0).then_some(value),
     }
 }
 
@@ -195,7 +198,9 @@ mod tests {
             assert_eq!(found, expect, "{path} in {script}");
         }
         assert_eq!(Nodes::of(&["{".to_owned(), "[".to_owned()]).broken, 2);
-        for path in ["", ".", "a..b", "a[", "a[x]", "a]", "Product", "Product[0]", "$.a", "a b", "a[*]"] {
+        for path in
+            ["", ".", "a..b", "a[", "a[x]", "a]", "Product", "Product[0]", "$.a", "a b", "a[*]"]
+        {
             assert!(JsonPath::parse(path).is_err(), "{path}");
         }
     }

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 pub use self::check::{RuleFault, check};
 pub use self::config::{ExtractConfig, ExtractSections, FieldConfig, Pages, Type};
-pub use self::field::{FieldTrace, Miss};
-pub(crate) use self::place::place_of;
 use self::field::Field;
+pub use self::field::{FieldTrace, Miss};
 use self::json_ld::Nodes;
+pub(crate) use self::place::place_of;
 use self::urls::UrlPattern;
 use super::{Dom, ExtractError, Extractor, Needs, Out, PageView, ReadPage, TooCostly};
 use crate::decision::Decision;
@@ -92,9 +92,9 @@ impl Rules {
     /// Links that fields with `follow` name.
     fn links<'t>(&'t self, traces: &'t [FieldTrace]) -> impl Iterator<Item = url::Url> + 't {
         let followed = self.fields.iter().zip(traces).filter(|(field, _)| field.follow);
-        let texts = followed.flat_map(|(_, trace)| match &trace.value {
-            Value::Array(all) => all.iter().filter_map(Value::as_str).collect::<Vec<_>>(),
-            one => one.as_str().into_iter().collect(),
+        let texts = followed.flat_map(|(_, trace)| match trace.value.as_array() {
+            Some(all) => all.iter().filter_map(Value::as_str).collect::<Vec<_>>(),
+            None => trace.value.as_str().into_iter().collect(),
         });
         texts.filter_map(|text| url::Url::parse(text).ok())
     }
@@ -145,7 +145,9 @@ impl Extractor for Rules {
             }
         }
         if page.dom().is_ok_and(Dom::is_cut) {
-            return Err("the page is larger or deeper than a tree may be; its end was not read".into());
+            return Err(
+                "the page is larger or deeper than a tree may be; its end was not read".into()
+            );
         }
         Ok(())
     }
