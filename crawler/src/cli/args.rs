@@ -27,7 +27,7 @@ pub(crate) use self::sitemap::{SitemapArgs, Submitted};
         comity crawl https://example.org/ --contact https://example.org/our-crawler\n  \
         comity search some words\n\n\
         Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed, \
-        or robots lint found errors; \
+        or robots lint found errors, or extract no item; \
         2 wrong arguments or settings; 3 nothing could be fetched; 130 stopped by a second Ctrl-C."
 )]
 pub(crate) struct Cli {
