@@ -29,12 +29,14 @@ struct Asker<'s> {
     settings: &'s Settings,
     clock: Clock,
     transport: HttpTransport,
+    /// The robots.txt of the origin that was asked last.
+    known: Option<(Origin, RobotsRecord)>,
 }
 
 /// Fetches a page, and what it redirects to.
 pub(super) async fn ask(settings: &Settings, clock: Clock, url: Url) -> anyhow::Result<Asked> {
     let transport = crawl::transport(settings, clock)?;
-    let asker = Asker { settings, clock, transport };
+    let mut asker = Asker { settings, clock, transport, known: None };
     let mut url = urls::normalise(&url);
     for _ in 0..=settings.policy.redirect_hops {
         let reply = match asker.one(&url).await? {
@@ -50,7 +52,13 @@ pub(super) async fn ask(settings: &Settings, clock: Clock, url: Url) -> anyhow::
             (StatusEffect::Redirect, _) => {
                 let to = reply.headers.get("location").and_then(|to| to.to_str().ok());
                 match to.and_then(|to| url.join(to).ok()) {
-                    Some(to) => url = urls::normalise(&to),
+                    Some(to) => {
+                        url = urls::normalise(&to);
+                        // It may lead to the same site again.
+                        if let Some((_, robots)) = &asker.known {
+                            asker.pause(robots).await;
+                        }
+                    }
                     None => {
                         let why = format!("it redirects (status {status}) to no address");
                         return Ok(Asked::Not { url, why });
@@ -72,11 +80,18 @@ pub(super) async fn ask(settings: &Settings, clock: Clock, url: Url) -> anyhow::
 
 impl Asker<'_> {
     /// One request, if the rules permit it; else why not.
-    async fn one(&self, url: &Url) -> anyhow::Result<Result<Reply, String>> {
+    async fn one(&mut self, url: &Url) -> anyhow::Result<Result<Reply, String>> {
         let Ok(origin) = Origin::of(url) else {
             return Ok(Err("only http and https pages can be asked for".into()));
         };
-        let robots = self.robots(&origin).await;
+        let robots = match self.known.take() {
+            Some((known, robots)) if known == origin => robots,
+            Some(_) | None => {
+                let robots = self.robots(&origin).await;
+                self.pause(&robots).await;
+                robots
+            }
+        };
         let policy = &self.settings.policy;
         let scope = Scope::new(ScopeKind::Any, &[]);
         let (identity, pace) = (&self.settings.identity, SitePace::default());
@@ -97,25 +112,31 @@ impl Asker<'_> {
             }
         };
         let terms = Terms { limits: self.settings.net.limits, ..Terms::default() };
-        Ok(self.transport.fetch(grounds, terms).await.map_err(|error| error.in_words()))
+        let fetched = self.transport.fetch(grounds, terms).await;
+        self.known = Some((origin, robots));
+        Ok(fetched.map_err(|error| error.in_words()))
     }
 
-    /// The robots.txt of an origin, and the pause after it that a site is owed.
     async fn robots(&self, origin: &Origin) -> RobotsRecord {
         let policy = &self.settings.policy;
         let limits = self.settings.net.limits.with_body_bytes(policy.robots.max_bytes + 1);
         let terms = Terms { limits, accept: Accept::Robots, ..Terms::default() };
         let outcome = fetch_once(&self.transport, self.clock, policy, &terms, origin).await;
-        let now = self.clock.now();
-        let record = RobotsRecord::default().after(outcome, policy, now);
-        let tokens = self.settings.identity.tokens();
-        let asked = record.rules().and_then(|rules| rules.crawl_delay(tokens)).unwrap_or_default();
-        let pause = policy.interval.max(asked.min(policy.crawl_delay_cap));
-        if record.failing().is_none() && !pause.is_zero() {
-            tracing::info!("waiting {} after robots.txt", duration(pause));
-            self.clock.sleep_until(now.after(pause)).await;
+        RobotsRecord::default().after(outcome, policy, self.clock.now())
+    }
+
+    /// What a site is owed between two requests.
+    async fn pause(&self, robots: &RobotsRecord) {
+        let policy = &self.settings.policy;
+        // One that fails is asked for nothing more.
+        if robots.failing().is_some() {
+            return;
         }
-        record
+        let asked =
+            robots.rules().and_then(|rules| rules.crawl_delay(self.settings.identity.tokens()));
+        let pause = policy.interval.max(asked.unwrap_or_default().min(policy.crawl_delay_cap));
+        tracing::info!("waiting {}", duration(pause));
+        self.clock.sleep_until(self.clock.now().after(pause)).await;
     }
 
     async fn read(&self, reply: Reply) -> anyhow::Result<ReadPage> {
