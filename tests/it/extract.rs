@@ -1,11 +1,12 @@
 //! `comity extract`, and `comity crawl` with `[extract]`, as a person runs them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::command::run;
+use crate::command::{run, start, wait_until};
 use crate::sites::Site;
 
 const SETTINGS: &str = r#"
@@ -175,4 +176,28 @@ fn mistakes() {
     fs::write(dir.path().join("comity.toml"), "").unwrap();
     fs::write(dir.path().join("page.html"), "<p>x").unwrap();
     run(dir.path(), &["extract", "page.html"]).badly(2, &["the settings have no extractor"]);
+}
+
+/// Killed in the middle, and again: every page's item is there at least once, and each line is whole.
+#[test]
+fn killed_crawls_lose_no_item() {
+    const PAGES: usize = 120;
+    let site = Site::of_pages(PAGES);
+    let politeness = SETTINGS.split("[extract").next().unwrap();
+    let dir = dir(&format!("{politeness}[extract.pages.fields.title]\ncss = \"title\"\n"));
+    let seed = site.url("/");
+    let crawl = ["crawl", &seed, "--allow-network", "127.0.0.0/8", "--interval", "10ms"];
+    let file = dir.path().join("comity-data/items.jsonl");
+    let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
+    for kill in 1..=3 {
+        let mut child = start(dir.path(), &crawl);
+        wait_until("some items", || lines() >= 25 * kill);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    run(dir.path(), &crawl).well();
+    let found = items(dir.path());
+    let urls: BTreeSet<_> = found.iter().map(|item| item["url"].as_str().unwrap()).collect();
+    assert_eq!(urls.len(), PAGES, "{} items", found.len());
+    assert!(found.len() >= urls.len() && found.len() < urls.len() + 100, "{} items", found.len());
 }
