@@ -12,6 +12,7 @@ use std::time::Duration;
 use comity_compliance::Policy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::extract::rules::{self, ExtractSections};
 use crate::urls::UrlsConfig;
 
 /// The text that `comity init` writes: every key with its default, and what it does.
@@ -42,6 +43,8 @@ pub struct Config {
     pub recrawl: RecrawlConfig,
     /// Which addresses.
     pub urls: UrlsConfig,
+    /// What is taken out of pages, by extractor.
+    pub extract: ExtractSections,
 }
 
 /// `[crawl]`
@@ -331,7 +334,17 @@ impl Config {
             let nearest = nearest_key(&key);
             return Err(ConfigError::UnknownKey { path: path.into(), key, nearest });
         }
-        toml::from_str(text).map_err(|e| value(e.to_string()))
+        let config: Self = toml::from_str(text).map_err(|e| value(e.to_string()))?;
+        rules::check(&config.extract).map_err(|fault| value(placed(&fault, text)))?;
+        Ok(config)
+    }
+}
+
+/// A fault in `[extract]` with its place in the file.
+fn placed(fault: &rules::RuleFault, text: &str) -> String {
+    match rules::place_of(text, &fault.path) {
+        Some(place) => format!("line {}, column {}: {fault}", place.line, place.column),
+        None => fault.to_string(),
     }
 }
 
@@ -356,10 +369,17 @@ fn uncommented(template: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The section whose keys are names.
+const EXTRACT: &str = "extract";
+
 fn unknown_key(table: &toml::Table) -> Option<String> {
     let known = known_keys();
     let is_section = |name: &str| known.iter().any(|key| key.split('.').next() == Some(name));
     for (section, settings) in table {
+        // Its names are the operator's; what stands below them is checked where it is read.
+        if section == EXTRACT {
+            continue;
+        }
         if !is_section(section) {
             return Some(section.clone());
         }
@@ -378,7 +398,7 @@ fn nearest_key(key: &str) -> Option<String> {
     let mut known = known_keys();
     if !key.contains('.') {
         let sections = known.iter().filter_map(|key| key.split('.').next()).map(String::from);
-        let sections: Vec<_> = sections.collect();
+        let sections: Vec<_> = sections.chain([EXTRACT.to_owned()]).collect();
         known.extend(sections);
     }
     // The name decides; of two names alike, the one in the section that was meant.
@@ -525,6 +545,67 @@ mod tests {
             let message = parse(text).unwrap_err();
             assert!(message.contains(expect), "{text}: {message}");
         }
+    }
+
+    /// One line, one case: what stands in `[extract.a]`, and a part of the message.
+    #[test]
+    fn mistakes_in_extractors() {
+        let field = |rest: &str| format!("[extract.a.fields.x]\n{rest}");
+        let cases = [
+            ("[extract.a]\nurls = []".to_owned(), "line 1, column 10: extract.a: it has no fields"),
+            (
+                field("css = \"p[\""),
+                "line 2, column 7: extract.a.fields.x.css: \"p[\" is no CSS selector",
+            ),
+            (
+                field("css = \"p\"\nregex = \"(\""),
+                "line 3, column 9: extract.a.fields.x.regex: regex parse error",
+            ),
+            (
+                field("jsonld = \"a..b\""),
+                "line 2, column 10: extract.a.fields.x.jsonld: \"a..b\" is no path",
+            ),
+            (
+                field("css = \"p\"\njsonld = \"a\""),
+                "line 3, column 10: extract.a.fields.x.jsonld: a field has css or jsonld, not both",
+            ),
+            (
+                field("attr = \"p\""),
+                "line 1, column 19: extract.a.fields.x: it says nowhere to look",
+            ),
+            (field("jsonld = \"a\"\nattr = \"p\""), "line 3, column 8: extract.a.fields.x.attr"),
+            (field("css = \"p\"\ntype = \"numbr\""), "line 3, column 8"),
+            (field("css = \"p\"\nregexp = \"x\""), "line 3, column 1"),
+            (field("css = \"p\"\nregexp = \"x\""), "unknown field `regexp`"),
+            (
+                field("css = \"p\"\nof = \"number\""),
+                "line 3, column 6: extract.a.fields.x.of: only a list",
+            ),
+            (field("css = \"p\"\ntype = \"list\"\nof = \"list\""), "line 4, column 6"),
+            (field("css = \"p\"\nfollow = true"), "line 3, column 10"),
+            (
+                field("css = \"p\"\ndecimal = \",\""),
+                "line 3, column 11: extract.a.fields.x.decimal: only a number",
+            ),
+            (field("css = \"p\"\ntype = \"number\"\ndecimal = \";\""), "is neither"),
+            (field("css = \"p\"\ntype = \"date\"\nformat = \"%!\""), "line 4, column 10"),
+            (
+                "[extract.a]\nurls = [\"/ok\", \"p/*\"]\nfields.x.css = \"p\"".to_owned(),
+                "line 2, column 16: extract.a.urls.1",
+            ),
+            (
+                "[extract.a]\neach = \"\"\nfields.x.attr = \"p\"".to_owned(),
+                "line 2, column 8: extract.a.each",
+            ),
+            ("[extract.a]\npages = \"some\"".to_owned(), "unknown variant `some`"),
+            ("[extrakt.a]\npages = \"all\"".to_owned(), "did you mean \"extract\"?"),
+            (field("css = \"p\"\nregex = \"(a{1000}){1000}\""), "exceeds size limit"),
+        ];
+        for (text, expect) in cases {
+            let message = parse(&text).unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        }
+        parse("[extract.a]\neach = \"li\"\nfields.x = { type = \"url\", follow = true }").unwrap();
     }
 
     #[test]

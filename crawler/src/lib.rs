@@ -7,6 +7,9 @@
 //! - [`net`]: requests over the network, behind the trait [`net::Transport`].
 //! - [`page`]: one streaming pass over a page.
 //! - [`sitemap`]: what sitemaps list, and which comes next.
+//! - [`extract`]: typed items out of pages, by code or by settings, and where they go.
+//! - [`builder`]: a crawl in five lines.
+//! - [`decision`]: what the caller's own hooks answer.
 //! - [`index`]: the search index.
 //! - [`urls`]: URLs as people and pages write them, and those without end.
 //! - [`duplicates`]: pages with the same text.
@@ -15,11 +18,14 @@
 //! - [`reasons`]: the codes of what failed or was left, with what can be done.
 //! - [`cli`]: the command line.
 
+pub mod builder;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod crawl;
+pub mod decision;
 pub mod duplicates;
+pub mod extract;
 pub mod index;
 pub mod net;
 pub mod page;
@@ -27,3 +33,5 @@ pub mod reasons;
 pub mod settings;
 pub mod sitemap;
 pub mod urls;
+
+pub use builder::Crawler;

@@ -157,6 +157,15 @@ table! {
 }
 
 table! {
+    /// Why a hook of the operator's own program left something.
+    HookReason {
+        /// The program's URL filter does not want the link.
+        UrlFilter = "url-filter", "operator's choice",
+            "The line link-left of audit.jsonl has the filter's own reason; the operator can change the filter.";
+    }
+}
+
+table! {
     /// Why there is no verdict yet.
     UndecidedReason {
         /// robots.txt must be fetched before the URL can be judged.
@@ -177,6 +186,7 @@ pub fn advice(code: &str) -> Option<(&'static str, &'static str)> {
         FailureReason,
         LeftOut,
         CutReason,
+        HookReason,
         CanonicalReason,
         UndecidedReason,
         GroundsReason,
@@ -200,6 +210,7 @@ mod tests {
     fn every_reason_teaches() {
         let rows = (FailureReason::ALL.iter())
             .map(|r| (r.code(), r.clause(), r.meaning(), r.advice()))
+            .chain(HookReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(CutReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(
                 UndecidedReason::ALL

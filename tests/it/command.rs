@@ -8,25 +8,32 @@ use std::time::{Duration, Instant};
 /// The program.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| built("comity", "comity"))
+    PROGRAM.get_or_init(|| built("comity", "--bin", "comity"))
 }
 
 /// The lab that any crawler can be graded by, as a program.
 pub(crate) fn lab_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| built("comity-conformance", "comity-lab"))
+    PROGRAM.get_or_init(|| built("comity-conformance", "--bin", "comity-lab"))
+}
+
+/// Runs one of the examples to its end.
+pub(crate) fn run_example(name: &str, args: &[&str]) -> Ended {
+    let mut command = Command::new(built("comity-examples", "--example", name));
+    command.args(args).stdin(Stdio::null());
+    Ended::of(command.output().expect("the example starts"))
 }
 
 /// The runner of the vectors, as a program.
 pub(crate) fn runner_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| built("comity-conformance", "comity-conformance"))
+    PROGRAM.get_or_init(|| built("comity-conformance", "--bin", "comity-conformance"))
 }
 
 /// A program, built now: cargo builds binaries of other packages only on request.
-fn built(package: &str, binary: &str) -> PathBuf {
+fn built(package: &str, kind: &str, name: &str) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", package, "--bin", binary]);
+    build.args(["build", "--quiet", "--package", package, kind, name]);
     build.args(["--message-format", "json-render-diagnostics"]);
     if !cfg!(debug_assertions) {
         build.arg("--release");

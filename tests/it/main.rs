@@ -9,6 +9,8 @@ mod conformance;
 mod copies;
 mod coverage;
 mod demo;
+mod examples;
+mod extract;
 mod field_cases;
 mod floor_plan;
 mod generated;

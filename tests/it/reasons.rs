@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use comity::reasons::{CutReason, FailureReason, UndecidedReason};
+use comity::reasons::{CutReason, FailureReason, HookReason, UndecidedReason};
 use comity_compliance::robots::Lint;
 use comity_compliance::{
     CanonicalReason, Directives, GroundsReason, LeftOut, NoFollow, NotListed, Publication,
@@ -36,6 +36,7 @@ fn reasons() {
         ("Sitemaps: what is wrong with the text of one", "SitemapFault", rows!(SitemapFault)),
         ("Left out: why a found URL is not queued", "LeftOut", rows!(LeftOut)),
         ("Cut: why links of a page are not even known", "CutReason", rows!(CutReason)),
+        ("Hooks: why the operator's own program leaves something", "HookReason", rows!(HookReason)),
         ("Canonical: why an address stands for a page", "CanonicalReason", rows!(CanonicalReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use comity::clock::Clock;
 use comity::config::Config;
-use comity::crawl::{Crawl, Parts, Reporter};
+use comity::crawl::{Crawl, Extractors, Parts, Reporter};
 use comity::index::{IndexWriter, Searcher};
 use comity::settings::Settings;
 use comity_compliance::Timestamp;
@@ -133,6 +133,8 @@ impl Machine {
             reporter: Reporter::default(),
             index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
             scorer: None,
+            filter: None,
+            extractors: Extractors::default(),
             stop: stop.clone(),
         });
         let mut running = Box::pin(crawl.unwrap().run());

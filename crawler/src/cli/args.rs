@@ -1,5 +1,6 @@
 //! The command line, as clap reads it. The doc comments are what `--help` prints.
 
+mod extract;
 mod robots;
 mod rules;
 mod sitemap;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Bytes, Span};
 
+pub(crate) use self::extract::ExtractArgs;
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
 pub(crate) use self::sitemap::{SitemapArgs, Submitted};
@@ -25,7 +27,7 @@ pub(crate) use self::sitemap::{SitemapArgs, Submitted};
         comity crawl https://example.org/ --contact https://example.org/our-crawler\n  \
         comity search some words\n\n\
         Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed, \
-        or robots lint found errors; \
+        or robots lint found errors, or extract no item; \
         2 wrong arguments or settings; 3 nothing could be fetched; 130 stopped by a second Ctrl-C."
 )]
 pub(crate) struct Cli {
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
     Sitemap(SitemapArgs),
+    /// Try the extractors of comity.toml on one page: what each field finds, and why not
+    Extract(ExtractArgs),
     /// Answer the conformance vectors' questions from standard input, one JSON value a line
     #[command(after_help = "comity-conformance run --engine 'comity engine'\n\n\
         docs/conformance.md documents the questions and the answers.")]

@@ -16,7 +16,10 @@ use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, p
 use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::{Crawl, End, Event, Parts, Progress, Reporter, Watch, save_config};
+use crate::crawl::{
+    Counts, Crawl, End, Event, Extractors, Parts, Progress, Reporter, Watch, save_config,
+};
+use crate::extract::{JsonLines, rules};
 use crate::net::HttpTransport;
 use crate::settings::Settings;
 
@@ -24,6 +27,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let clock = Clock::real();
     let config = effective(&args, read_config(config)?, clock).await?;
     let settings = Settings::new(&config)?;
+    let rules = rules::check(&config.extract)?;
     refuse_anonymous(&settings)?;
     let transport = transport(&settings, clock)?;
     let store = open::store(&settings.store, clock)?;
@@ -50,6 +54,8 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index,
         scorer: None,
+        filter: None,
+        extractors: extractors(rules, &settings)?,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
@@ -65,6 +71,32 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     }
     let nothing = stats.fetched == 0 && ended != End::Stopped;
     Ok(if nothing { Exit::NothingFetched } else { Exit::Done })
+}
+
+/// The items' file in the data directory.
+const ITEMS: &str = "items.jsonl";
+
+/// What the settings take out of pages, and where it goes.
+fn extractors(rules: Vec<rules::Rules>, settings: &Settings) -> anyhow::Result<Extractors> {
+    let mut extractors = Extractors::default();
+    if rules.is_empty() {
+        return Ok(extractors);
+    }
+    let store = &settings.store;
+    if store.engine == EngineKind::Memory {
+        return Err(Usage(
+            "items are kept in the data directory, and a store in memory has none: use \
+             storage.store = \"sled\", or take [extract] out"
+                .into(),
+        )
+        .into());
+    }
+    let path = store.data.join(ITEMS);
+    let sink = JsonLines::open(&path, store.durability)
+        .with_context(|| format!("could not open {}", path.display()))?;
+    extractors.send_to(Arc::new(sink));
+    rules.into_iter().for_each(|rules| extractors.add(rules));
+    Ok(extractors)
 }
 
 /// The settings file with the flags over it; without a seed in either, the last run's settings.
@@ -254,6 +286,12 @@ pub(super) fn in_words(event: &Event<'_>) -> (String, bool) {
         Event::Failed { url, reason, detail, .. } => {
             (format!("failed {url}: {reason}: {detail}"), true)
         }
+        Event::Extracted { url, items } => {
+            (format!("{} of {url}", plural(*items, "item", "items")), false)
+        }
+        Event::ExtractFailed { url, extractor, detail } => {
+            (format!("extractor {extractor} failed on {url}: {detail}"), true)
+        }
         Event::Waits { url, cause, detail, until } => {
             (format!("waits {url}: {}: {detail}; asked again after {until}", cause.code()), true)
         }
@@ -278,6 +316,21 @@ fn as_json(ended: End, progress: &Progress, stats: &Stats) -> serde_json::Value 
     })
 }
 
+/// What was extracted, where there is something to tell.
+pub(super) fn items_rows(counts: &Counts) -> Vec<(&'static str, String)> {
+    let rows = [
+        ("items", &counts.items),
+        ("no item", &counts.items_left_out),
+        ("extract", &counts.extract_errors),
+    ];
+    let rows = rows.into_iter().filter(|(_, by_name)| !by_name.is_empty());
+    let words = |(name, by_name): (&'static str, _)| match name {
+        "extract" => (name, format!("failed on {}", by_reason(by_name))),
+        _ => (name, by_reason(by_name)),
+    };
+    rows.map(words).collect()
+}
+
 struct Summary<'a> {
     settings: &'a Settings,
     ended: End,
@@ -299,6 +352,7 @@ impl Summary<'_> {
                 format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
             );
         }
+        items_rows(counts).into_iter().for_each(|(name, value)| row(name, value));
         if counts.sitemaps > 0 {
             let listed = plural(counts.listed, "entry", "entries");
             row("sitemaps", format!("{}, {listed}", grouped(counts.sitemaps)));
@@ -393,6 +447,9 @@ impl Summary<'_> {
         } else {
             format!(" --data {data}")
         };
+        if !self.progress.counts.items.is_empty() {
+            terminal.line(format_args!("Items:     {data}/{ITEMS}"));
+        }
         if self.progress.counts.indexed > 0 {
             terminal.line(format_args!("Search it: comity search WORDS{flag}"));
         }

@@ -14,7 +14,7 @@ use super::terminal::{Terminal, Tone, duration, plural};
 use super::{Exit, crawl, open};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
-use crate::crawl::{Crawl, Event, Parts, Reporter, save_config};
+use crate::crawl::{Crawl, Event, Extractors, Parts, Reporter, save_config};
 use crate::index::Searcher;
 use crate::settings::Settings;
 
@@ -100,6 +100,8 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
         reporter: Reporter::new(events.listener()),
         index,
         scorer: None,
+        filter: None,
+        extractors: Extractors::default(),
         stop: crawl::stop_on_ctrl_c(),
         settings: settings.clone(),
     })?;
@@ -141,6 +143,8 @@ impl Events {
                 Event::Failed { url, reason, detail, .. } => {
                     lists.failed.push(format!("{url}  {reason}: {detail}"));
                 }
+                // The demo has no extractors.
+                Event::Extracted { .. } | Event::ExtractFailed { .. } => {}
                 Event::Waits { url, cause, detail, until } => {
                     lists.waits.push(format!("{url}  {} until {until}: {detail}", cause.code()));
                 }

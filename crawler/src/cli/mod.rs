@@ -5,6 +5,7 @@ mod crawl;
 mod demo;
 mod engine;
 mod explain;
+mod extract;
 mod init;
 mod json_lines;
 mod open;
@@ -27,6 +28,7 @@ use tracing_subscriber::EnvFilter;
 
 use self::args::{Cli, Command};
 use crate::config::{Config, ConfigError};
+use crate::extract::rules::RuleFault;
 use crate::settings::SettingsError;
 
 /// How the program ends.
@@ -68,6 +70,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Rules(args) => rules::run(&args),
         Command::Sitemap(args) => sitemap::run(&args),
         Command::Engine => engine::run(),
+        Command::Extract(args) => runtime()?.block_on(extract::run(args, config)),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),
     }
@@ -77,7 +80,10 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 fn fail(error: &anyhow::Error) -> ExitCode {
     progress::say(&format!("comity: {error:#}"));
     let usage = error.chain().any(|cause| {
-        cause.is::<Usage>() || cause.is::<ConfigError>() || cause.is::<SettingsError>()
+        cause.is::<Usage>()
+            || cause.is::<ConfigError>()
+            || cause.is::<SettingsError>()
+            || cause.is::<RuleFault>()
     });
     ExitCode::from(if usage { 2 } else { 1 })
 }

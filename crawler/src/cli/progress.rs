@@ -77,6 +77,12 @@ fn in_words(progress: &Progress, now_ms: i64) -> String {
         let wait = Duration::from_millis(due.saturating_sub(now_ms).try_into().unwrap_or(0));
         text.push_str(&format!(", next request in {}", duration(wait)));
     }
+    if !counts.items.is_empty() {
+        text.push_str(&format!(", items {}", by_reason(&counts.items)));
+    }
+    if !counts.extract_errors.is_empty() {
+        text.push_str(&format!(", extract errors {}", by_reason(&counts.extract_errors)));
+    }
     if !counts.refused.is_empty() {
         text.push_str(&format!(", refused {}", by_reason(&counts.refused)));
     }

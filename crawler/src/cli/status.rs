@@ -12,6 +12,7 @@ use serde_json::json;
 
 pub(super) use self::survey::Survey;
 use super::args::StatusArgs;
+use super::crawl::items_rows;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, data_dir, open, reading};
 use crate::clock::Clock;
@@ -99,6 +100,11 @@ pub(super) async fn run(args: StatusArgs, config: Option<&Path>) -> anyhow::Resu
             format!("{}, by the last run", by_reason(&last.run.counts.dropped_links)),
         );
     }
+    if let Some(last) = last_run(&data) {
+        for (name, value) in items_rows(&last.run.counts) {
+            row(name, format!("{value}, by the last run"));
+        }
+    }
     match next {
         Some(at) if at <= clock.now() => row("next due", "now".into()),
         Some(at) => row("next due", format!("{at}, in {}", duration(at.since(clock.now())))),
@@ -176,6 +182,7 @@ fn counts_rows(counts: &Counts) -> Vec<(&'static str, String)> {
             rows.push((name, by_reason(reasons)));
         }
     }
+    rows.extend(items_rows(counts));
     if counts.sitemaps > 0 {
         let listed = plural(counts.listed, "entry", "entries");
         rows.push(("sitemaps", format!("{}, {listed}", grouped(counts.sitemaps))));

@@ -28,8 +28,9 @@ struct Log {
 pub(super) struct Line<'a> {
     pub(super) at: String,
     pub(super) url: &'a str,
-    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `links-dropped`, `rules-dropped`, `redirected`,
-    /// `sitemap`, `alike`, `stands-back`, `wall`, `taken`, `robots`.
+    /// `fetched`, `refused`, `failed`, `waits`, `link-dropped`, `link-left`, `links-dropped`,
+    /// `rules-dropped`, `redirected`, `sitemap`, `alike`, `stands-back`, `wall`, `taken`, `robots`,
+    /// `extracted`, `extract-failed`.
     pub(super) what: &'static str,
     /// The stable reason code, or the status of a fetch.
     pub(super) why: &'a str,

@@ -1,6 +1,6 @@
 //! The links of a page: which lead on, in what order, and why the others do not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
 use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via};
@@ -11,7 +11,7 @@ use super::reply::header_text;
 use super::scorer::{self, FoundLink, OnPage};
 use crate::net::Reply;
 use crate::page::{Dropped, HeaderLinks, Link, LinkKind, Page, header_links};
-use crate::reasons::CutReason;
+use crate::reasons::{CutReason, HookReason};
 use crate::urls;
 
 /// Links that are written together with the visit that found them.
@@ -26,6 +26,8 @@ pub(super) struct Source<'a> {
     pub(super) scanned: &'a Page,
     pub(super) header: &'a HeaderLinks,
     pub(super) directives: &'a Directives,
+    /// Links that extractors yielded.
+    pub(super) extracted: &'a [Link],
     /// Why the page's own site gets no more URLs, if it gets none.
     pub(super) is_full: Option<LeftOut>,
 }
@@ -80,7 +82,8 @@ impl<S: Store, T> Context<S, T> {
         let mut found: Vec<Found> = Vec::new();
         let mut places: HashMap<Url, usize> = HashMap::new();
         let of_header = of_header(source.header);
-        for link in source.scanned.links.iter().chain(&of_header) {
+        let extracted = self.unspoken(source, &of_header);
+        for link in source.scanned.links.iter().chain(&of_header).chain(extracted) {
             let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
             let Some((via, follow, depth)) = taken(link, page, source.directives) else { continue };
             let place = places.get(&url).copied();
@@ -134,6 +137,24 @@ impl<S: Store, T> Context<S, T> {
         Ok(left)
     }
 
+    /// Links of extractors, less those of which the page itself speaks: what it says of them counts.
+    fn unspoken<'a>(
+        &self,
+        source: &Source<'a>,
+        of_header: &[Link],
+    ) -> impl Iterator<Item = &'a Link> + use<'a, S, T> {
+        let form = |url: &Url| urls::dedupe_form(url, &self.settings.urls.dedupe);
+        let is_rule = |kind| matches!(kind, LinkKind::Hyperlink | LinkKind::Frame);
+        let mut left = source.extracted.iter().collect::<Vec<_>>();
+        if !left.is_empty() {
+            let own = source.scanned.links.iter().chain(of_header);
+            let spoken: HashSet<Url> =
+                own.filter(|link| is_rule(link.kind)).map(|link| form(&link.url)).collect();
+            left.retain(|link| !spoken.contains(&form(&link.url)));
+        }
+        left.into_iter()
+    }
+
     fn plan_link(
         &self,
         source: &Source<'_>,
@@ -158,7 +179,8 @@ impl<S: Store, T> Context<S, T> {
     /// Whether a URL that is not queued is remembered all the same.
     fn is_noted(&self, url: &Url, reason: &str) -> bool {
         let is_budget = LeftOut::from_code(reason).is_some_and(LeftOut::is_budget);
-        !is_budget && self.scope.contains(url)
+        let is_hook = HookReason::from_code(reason).is_some();
+        !is_budget && !is_hook && self.scope.contains(url)
     }
 
     /// Whether a found URL goes into the queue, and how far ahead, or the reason why not.
@@ -172,6 +194,12 @@ impl<S: Store, T> Context<S, T> {
             return Err(trap.code());
         }
         self.site_budgets().admit(link.url).map_err(LeftOut::code)?;
+        if let Some(filter) = &self.filter
+            && let Some(why) = filter.judge(link).left()
+        {
+            self.log(link.url, "link-left", HookReason::UrlFilter.code(), Some(why), None);
+            return Err(HookReason::UrlFilter.code());
+        }
         let score = self.scorer.score(link);
         // Depth stands in the record.
         let why = (score.reason != scorer::DEPTH).then(|| score.reason.into_owned());

@@ -7,6 +7,8 @@
 mod audit;
 mod budget;
 mod copies;
+mod extraction;
+mod filter;
 mod gates;
 mod likeness;
 mod links;
@@ -41,6 +43,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub use self::filter::UrlFilter;
 pub(crate) use self::publish::publication_of;
 pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
@@ -49,11 +52,13 @@ pub use self::scorer::{BreadthFirst, FoundLink, Keywords, OnPage, Score, Scorer}
 
 use self::audit::{Audit, Line, instant};
 use self::budget::Budget;
+use self::extraction::Extraction;
 use self::gates::{Gates, Turn};
 use self::likeness::Likenesses;
 use self::robots::RobotsBook;
 use self::sinks::{Feeder, IndexFeed};
 use crate::clock::Clock;
+use crate::extract::{Erased, ErasedExtractor, Extractor, Sink, SinkError};
 use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
 use crate::page::ScanLimits;
@@ -73,6 +78,9 @@ pub enum CrawlError {
     /// The audit log cannot be opened.
     #[error("could not open the audit log, audit.jsonl in the data directory")]
     Audit(#[source] io::Error),
+    /// Items could not be kept; their pages are fetched again by the next run.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
     /// A worker died: a fault of this program.
     #[error("a worker died, which is a fault of this program: {0}")]
     Worker(String),
@@ -110,6 +118,8 @@ struct Context<S, T> {
     site_budgets: Mutex<SiteBudgets>,
     likenesses: Likenesses,
     scorer: Arc<dyn Scorer>,
+    filter: Option<Arc<dyn UrlFilter>>,
+    extraction: Extraction,
     sitemaps_granted: sitemaps::Granted,
     sitemap_slots: Semaphore,
     /// A lease must have this much time left when a request starts.
@@ -165,8 +175,36 @@ pub struct Parts<S, T> {
     pub index: Option<IndexWriter>,
     /// In what order links are followed; without it, as the settings say.
     pub scorer: Option<Arc<dyn Scorer>>,
+    /// Which found links are wanted, beside what the settings say.
+    pub filter: Option<Arc<dyn UrlFilter>>,
+    /// What is taken out of pages.
+    pub extractors: Extractors,
     /// Tells it to stop.
     pub stop: CancellationToken,
+}
+
+/// Extractors of any item types, and where their items go.
+#[derive(Default)]
+pub struct Extractors {
+    all: Vec<Box<dyn ErasedExtractor>>,
+    sink: Option<Arc<dyn Sink>>,
+}
+
+impl Extractors {
+    /// Another extractor.
+    pub fn add<E: Extractor>(&mut self, extractor: E) {
+        self.all.push(Box::new(Erased(extractor)));
+    }
+
+    /// Where items go. Without a sink they are counted and nothing else.
+    pub fn send_to(&mut self, sink: Arc<dyn Sink>) {
+        self.sink = Some(sink);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
 }
 
 /// Bytes of a sitemap that are fetched (SM-001); one more shows that there was more.
@@ -205,6 +243,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             reporter,
             index,
             scorer,
+            filter,
+            extractors,
             stop,
         } = parts;
         // Without an index nobody would empty the outbox.
@@ -238,6 +278,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             )),
             likenesses: Likenesses::default(),
             scorer: scorer.unwrap_or_else(|| scorer::of_settings(&settings)),
+            filter,
+            extraction: Extraction::new(extractors),
             longest_request: longest_request(&limits),
             taken_over_at: recovered.then_some(now),
             cut_off_at: OnceLock::new(),
@@ -297,9 +339,11 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             Some(feeder) => feeder.finish().await,
             None => Ok(()),
         };
+        let sunk = context.extraction.finish().await;
         context.flush_audit();
         let closed = context.store.close().await;
         // The first error is the cause; those after it are what it led to.
+        sunk?;
         let end = ended?;
         fed?;
         noted?;
@@ -517,6 +561,12 @@ impl<S, T> Context<S, T> {
             }
             Event::Failed { url, reason, detail, retry_at } => {
                 self.log(url, "failed", reason, Some(detail), *retry_at);
+            }
+            Event::Extracted { url, items } => {
+                self.log(url, "extracted", &items.to_string(), None, None);
+            }
+            Event::ExtractFailed { url, extractor, detail } => {
+                self.log(url, "extract-failed", extractor, Some(detail), None);
             }
             Event::Waits { url, cause, detail, until } => {
                 self.log(url, "waits", cause.code(), Some(detail), Some(*until));

@@ -45,6 +45,12 @@ pub struct Counts {
     pub near_text: u64,
     /// Replies that ask for a login, by kind.
     pub walls: BTreeMap<String, u64>,
+    /// Items that were handed to the sink and taken, by extractor.
+    pub items: BTreeMap<String, u64>,
+    /// What extractors and sinks left out, by extractor and reason.
+    pub items_left_out: BTreeMap<String, u64>,
+    /// Pages on which an extractor failed, by extractor.
+    pub extract_errors: BTreeMap<String, u64>,
 }
 
 /// A moment of a running crawl.
@@ -95,6 +101,22 @@ pub enum Event<'a> {
         detail: &'a str,
         /// When it is tried again.
         retry_at: Option<Timestamp>,
+    },
+    /// Items of a page were kept.
+    Extracted {
+        /// The page.
+        url: &'a Url,
+        /// How many.
+        items: u64,
+    },
+    /// An extractor failed on a page; what it had yielded stands.
+    ExtractFailed {
+        /// The page.
+        url: &'a Url,
+        /// The extractor.
+        extractor: &'a str,
+        /// What happened, for people.
+        detail: &'a str,
     },
     /// A site is put off for more than its usual interval.
     Waits {
@@ -150,6 +172,10 @@ impl Reporter {
             }
             Event::Failed { reason, .. } => {
                 *counts.failed.entry((*reason).into()).or_default() += 1;
+            }
+            Event::Extracted { .. } => {}
+            Event::ExtractFailed { extractor, .. } => {
+                *counts.extract_errors.entry((*extractor).into()).or_default() += 1;
             }
             Event::Waits { cause, .. } => {
                 *counts.waits.entry(cause.code().into()).or_default() += 1;

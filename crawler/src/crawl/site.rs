@@ -12,7 +12,7 @@ use comity_compliance::{
     Verdict, WaitCause, decide,
 };
 use comity_storage::{
-    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Role, SiteReport, Store,
+    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Renewal, Role, SiteReport, Store,
     StoreError, Visit,
 };
 use tokio::task::{JoinError, JoinHandle};
@@ -22,7 +22,7 @@ use super::budget::Place;
 use super::gates::Turn;
 use super::links::LINKS_AT_ONCE;
 use super::report::Event;
-use super::{Context, InLine, sitemaps, visit};
+use super::{Context, InLine, LEASE, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -80,23 +80,34 @@ pub(super) async fn work<S: Store, T: Transport>(
     };
     worker.context.recall_addresses(&worker.site).await?;
     let mut next_at = Timestamp::EPOCH;
+    let mut failed = None;
     let mut urls = lease.urls.into_iter();
     while let Some(page) = urls.next() {
         worker.is_last = urls.len() == 0;
-        match worker.one(page).await? {
-            Next::More => {}
-            Next::NotBefore(until) => {
+        match worker.one(page).await {
+            Ok(Next::More) => {}
+            Ok(Next::NotBefore(until)) => {
                 next_at = until;
+                break;
+            }
+            Err(error) => {
+                failed = Some(error);
                 break;
             }
         }
     }
-    worker.written().await?;
-    worker.start_commit(AfterReport::Release, next_at).await;
-    worker.written().await.map(drop)
+    // What was done before a failure is handed over all the same; the failure is the cause.
+    let written = worker.hand_back(next_at).await;
+    failed.map_or(written, Err)
 }
 
 impl<S: Store, T: Transport> Worker<S, T> {
+    async fn hand_back(&mut self, next_at: Timestamp) -> Result<(), StoreError> {
+        self.written().await?;
+        self.start_commit(AfterReport::Release, next_at).await;
+        self.written().await.map(drop)
+    }
+
     async fn one(&mut self, page: PageRecord) -> Result<Next, StoreError> {
         let context = Arc::clone(&self.context);
         let Ok(origin) = Origin::of(&page.url) else {
@@ -186,7 +197,8 @@ impl<S: Store, T: Transport> Worker<S, T> {
             Err(again_at) => return Ok(Next::NotBefore(again_at)),
         };
         context.tell_order(page);
-        let mut visit = context.visit(page, fetched, &self.trust).await?;
+        let trust = self.trust;
+        let mut visit = self.on_loan(context.visit(page, fetched, &trust)).await?;
         context.release_copies(page, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
             self.trust.told(claim, truth);
@@ -226,6 +238,27 @@ impl<S: Store, T: Transport> Worker<S, T> {
             self.write(AfterReport::Keep, Timestamp::EPOCH);
         }
         Ok(asking.await)
+    }
+
+    /// Waits for what may take long, as a sink does that is full. The lease is renewed meanwhile: if
+    /// it ran out, the page would be fetched and its items yielded once more.
+    async fn on_loan<R>(
+        &mut self,
+        reading: impl Future<Output = Result<R, StoreError>>,
+    ) -> Result<R, StoreError> {
+        let mut reading = pin!(reading);
+        loop {
+            tokio::select! {
+                read = &mut reading => return read,
+                () = tokio::time::sleep(LEASE / 3) => {}
+            }
+            let (now, lease) = (self.context.clock.now(), self.context.lease());
+            if let Renewal::Renewed(deadline) =
+                self.context.store.renew(&self.token, now, lease).await?
+            {
+                self.deadline = deadline;
+            }
+        }
     }
 
     /// Waits for the report that is being written: what it held is durable then.

@@ -2,6 +2,7 @@
 //! own ledger says who came when.
 
 mod copies;
+mod extract;
 mod http;
 mod order;
 mod pace;
@@ -18,15 +19,15 @@ use bytes::Bytes;
 use comity_compliance::robots::{CopyParts, RobotsParts, RobotsRecord};
 use comity_compliance::{Grounds, Origin, Site, Timestamp};
 use comity_storage::{
-    Durability, EngineKind, Found, OpenOptions, Opening, PageRecord, Plan, Stats, Store, Via, Work,
-    open,
+    Durability, Engine, EngineKind, Found, LocalStore, OpenOptions, Opening, PageRecord, Plan,
+    Stats, Store, Via, Work, open,
 };
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode, Version};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Crawl, End, Parts, Reporter, Scorer};
+use super::{Crawl, CrawlError, End, Extractors, Parts, Reporter, Scorer, UrlFilter, Watch};
 use crate::clock::Clock;
 use crate::config::{Config, CrawlConfig, Span};
 use crate::index::{IndexWriter, Searcher};
@@ -151,6 +152,14 @@ fn config(seed: &str) -> Config {
     config
 }
 
+/// What a caller may plug in.
+#[derive(Default)]
+struct Hooks {
+    scorer: Option<Arc<dyn Scorer>>,
+    filter: Option<Arc<dyn UrlFilter>>,
+    extractors: Extractors,
+}
+
 /// A data directory that outlives a crawl, as on disk.
 struct Data(tempfile::TempDir);
 
@@ -174,7 +183,7 @@ impl Data {
         config: &Config,
         stop: CancellationToken,
     ) -> (End, Stats) {
-        self.crawl_by(web, config, stop, None).await
+        self.crawl_by(web, config, stop, Hooks::default()).await
     }
 
     async fn crawl_by(
@@ -182,8 +191,30 @@ impl Data {
         web: &Web,
         config: &Config,
         stop: CancellationToken,
-        scorer: Option<Arc<dyn Scorer>>,
+        hooks: Hooks,
     ) -> (End, Stats) {
+        let (end, watch) = self.crawl_watched(web, config, stop, hooks).await;
+        (end, watch.stats())
+    }
+
+    async fn crawl_watched(
+        &self,
+        web: &Web,
+        config: &Config,
+        stop: CancellationToken,
+        hooks: Hooks,
+    ) -> (End, Watch<LocalStore<Box<dyn Engine>>, Web>) {
+        let (ended, watch) = self.crawl_ended(web, config, stop, hooks).await;
+        (ended.unwrap(), watch)
+    }
+
+    async fn crawl_ended(
+        &self,
+        web: &Web,
+        config: &Config,
+        stop: CancellationToken,
+        hooks: Hooks,
+    ) -> (Result<End, CrawlError>, Watch<LocalStore<Box<dyn Engine>>, Web>) {
         let mut config = config.clone();
         config.storage.data = self.0.path().join("data");
         let settings = Settings::new(&config).unwrap();
@@ -199,13 +230,14 @@ impl Data {
             clock: web.clock,
             reporter: Reporter::default(),
             index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
-            scorer,
+            scorer: hooks.scorer,
+            filter: hooks.filter,
+            extractors: hooks.extractors,
             stop,
         });
         let crawl = crawl.unwrap();
         let watch = crawl.watch();
-        let end = crawl.run().await.unwrap();
-        (end, watch.stats())
+        (crawl.run().await, watch)
     }
 
     /// What the store has of a URL, once the crawl is over.

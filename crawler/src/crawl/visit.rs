@@ -2,6 +2,7 @@
 //! when the URL is due again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use comity_compliance::{
     Answer, CanonicalReason, Collector, Directive, Directives, LastmodTrust, Publication,
@@ -21,6 +22,7 @@ use super::report::Event;
 use super::revisit::{HIDES_TEXT, Later};
 use super::scorer::FoundLink;
 use super::{Context, publish, reply};
+use crate::extract::ReadPage;
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{Page, PageKind, scan};
 use crate::reasons::FailureReason;
@@ -252,10 +254,10 @@ impl<S: Store, T: Transport> Context<S, T> {
         reply: &Reply,
         now: Timestamp,
     ) -> Result<Visit, StoreError> {
-        let (scanned, marks) = self.scan(page, reply).await;
+        let (content, marks) = self.scan(page, reply).await;
         let header = self.header_links(page, reply);
-        let directives = self.directives(reply, &scanned, now);
-        let publication = match scanned.kind {
+        let directives = self.directives(reply, &content, now);
+        let publication = match content.kind {
             PageKind::Html | PageKind::PlainText => Publication::of(&directives, now),
             PageKind::Other => Publication::Nothing(Withheld::ContentType),
         };
@@ -264,24 +266,36 @@ impl<S: Store, T: Transport> Context<S, T> {
         }
         let (status, withheld) = (reply.status.as_u16(), withheld(&publication));
         self.tell(&Event::Fetched { url: &page.url, status, withheld });
+        let read = Arc::new(ReadPage {
+            url: page.url.clone(),
+            at: now,
+            status,
+            headers: reply.headers.clone(),
+            body: reply.body.clone(),
+            completeness: reply.completeness,
+            content,
+            directives,
+            publication,
+        });
+        let extracted = self.extract(&read).await?;
+        let ReadPage { content: scanned, directives, .. } = &*read;
         let mut fetched = Fetched {
-            directives: self.directive_notes(&directives, &scanned),
+            directives: self.directive_notes(directives, scanned),
             title: scanned.title.as_ref().map(|title| title.chars().take(200).collect()),
             text_hash: marks.hash,
             text_print: marks.print,
             ..fetched(reply, &publication)
         };
-        let named = Named::of(&scanned, &header);
+        let named = Named::of(scanned, &header);
         let stood_back = self.place_among_copies(page, named, &publication, &mut fetched).await?;
         let is_shown = publication.terms().is_some() && fetched.stand_in.is_none();
         fetched.sent = self.settings.index && is_shown;
-        let (is_full, page_rules) = (self.is_full(page).await?, &directives);
-        let source =
-            Source { page, scanned: &scanned, header: &header, directives: page_rules, is_full };
+        let (is_full, extracted) = (self.is_full(page).await?, &*extracted);
+        let source = Source { page, scanned, header: &header, directives, extracted, is_full };
         let found = self.push_most(self.found_links(&source, now)).await?;
         Ok(Visit {
             found,
-            sink: self.sink(page, &scanned, &publication, (&fetched, &stood_back)),
+            sink: self.sink(page, scanned, &publication, (&fetched, &stood_back)),
             stood_back,
             index_review: publication.until().map_or(Review::Never, Review::At),
             ..plain(page, now, Outcome::Fetched(fetched))

@@ -14,7 +14,7 @@ const PRESCAN_BYTES: usize = 1_024;
 const DETECT_BYTES: usize = 64 << 10;
 
 /// The body of an HTML page as text, and what it was decoded from.
-pub(super) fn decode_html<'a>(
+pub(crate) fn decode_html<'a>(
     body: &'a [u8],
     content_type: Option<&str>,
     url: &Url,

@@ -28,9 +28,11 @@ mod tests;
 
 use url::Url;
 
+pub(crate) use charset::decode_html;
 pub use header_links::{HeaderLinks, header_links};
 pub use media::PageKind;
 pub use refresh::{Refresh, parse_refresh};
+pub(crate) use resolve::Resolver;
 
 /// What one scan may keep and use. Each limit that was reached shows in the [`Page`].
 #[derive(Clone, Debug, Eq, PartialEq)]

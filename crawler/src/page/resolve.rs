@@ -6,14 +6,15 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use url::Url;
 
 /// Turns addresses on a page into absolute ones.
-pub(super) struct Resolver {
+#[derive(Debug)]
+pub(crate) struct Resolver {
     base: Url,
     /// What a query is encoded in, if not UTF-8 (URL standard, query state).
     query_encoding: Option<&'static Encoding>,
 }
 
 impl Resolver {
-    pub(super) fn new(base: Option<&str>, encoding: &'static Encoding, url: &Url) -> Self {
+    pub(crate) fn new(base: Option<&str>, encoding: &'static Encoding, url: &Url) -> Self {
         let is_unicode = [UTF_8, UTF_16BE, UTF_16LE].contains(&encoding);
         let mut resolver =
             Self { base: url.clone(), query_encoding: (!is_unicode).then_some(encoding) };
@@ -24,7 +25,7 @@ impl Resolver {
     }
 
     /// The http or https address, without fragment; of a page that came by FTP its ftp addresses too.
-    pub(super) fn resolve(&self, address: &str) -> Option<Url> {
+    pub(crate) fn resolve(&self, address: &str) -> Option<Url> {
         let encode = self.query_encoding.map(query_encoder);
         let options = Url::options().base_url(Some(&self.base));
         let resolved = match &encode {

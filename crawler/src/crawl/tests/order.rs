@@ -75,8 +75,8 @@ async fn any_scorer_decides() {
         }
     }
     let web = web();
-    let scorer: Arc<dyn Scorer> = Arc::new(LastFirst);
+    let hooks = Hooks { scorer: Some(Arc::new(LastFirst)), ..Hooks::default() };
     let stop = CancellationToken::new();
-    Data::new().crawl_by(&web, &config(HOME), stop, Some(scorer)).await;
+    Data::new().crawl_by(&web, &config(HOME), stop, hooks).await;
     assert_eq!(paths(&web)[..3], ["/29", "/28", "/27"]);
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use comity::clock::Clock;
 use comity::config::{Config, Span};
-use comity::crawl::{Counts, Crawl, End, Parts, Reporter};
+use comity::crawl::{Counts, Crawl, End, Extractors, Parts, Reporter};
 use comity::index::{IndexWriter, Searcher};
 use comity::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport, Validators};
 use comity::settings::Settings;
@@ -273,6 +273,8 @@ impl Bench {
             settings,
             recovered: store.opening() == Opening::Recovered,
             scorer: None,
+            filter: None,
+            extractors: Extractors::default(),
             store,
             transport: web.clone(),
             clock: web.clock,
