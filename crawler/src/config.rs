@@ -42,6 +42,8 @@ pub struct Config {
     pub recrawl: RecrawlConfig,
     /// Which addresses.
     pub urls: UrlsConfig,
+    /// What is handed on to others.
+    pub output: OutputConfig,
 }
 
 /// `[crawl]`
@@ -172,6 +174,26 @@ pub struct RecrawlConfig {
     pub most: Span,
 }
 
+/// `[output]`
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputConfig {
+    /// The archive of all exchanges.
+    pub warc: WarcConfig,
+}
+
+/// `[output.warc]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WarcConfig {
+    /// Where its files are; absent: there is none.
+    pub dir: Option<PathBuf>,
+    /// What the names of its files begin with.
+    pub prefix: String,
+    /// Bytes after which another file is begun.
+    pub file_bytes: Bytes,
+}
+
 impl Default for CrawlConfig {
     fn default() -> Self {
         Self {
@@ -247,6 +269,12 @@ impl Default for RecrawlConfig {
         let numbers = Policy::default().revisit;
         let (first, least, most) = (Span(numbers.first), Span(numbers.least), Span(numbers.most));
         Self { stay: false, first, least, most }
+    }
+}
+
+impl Default for WarcConfig {
+    fn default() -> Self {
+        Self { dir: None, prefix: "comity".into(), file_bytes: Bytes(1 << 30) }
     }
 }
 

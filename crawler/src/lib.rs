@@ -8,6 +8,7 @@
 //! - [`page`]: one streaming pass over a page.
 //! - [`sitemap`]: what sitemaps list, and which comes next.
 //! - [`index`]: the search index.
+//! - [`output`]: what a crawl hands on: an archive, items, documents for another index.
 //! - [`urls`]: URLs as people and pages write them, and those without end.
 //! - [`duplicates`]: pages with the same text.
 //! - [`clock`]: the one place that reads the time.
@@ -22,6 +23,7 @@ pub mod crawl;
 pub mod duplicates;
 pub mod index;
 pub mod net;
+pub mod output;
 pub mod page;
 pub mod reasons;
 pub mod settings;

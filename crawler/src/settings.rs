@@ -14,8 +14,9 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, NetworkConfig, PolitenessConfig};
+use crate::config::{Config, NetworkConfig, PolitenessConfig, WarcConfig};
 use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
+use crate::output::warc::WarcSettings;
 use crate::urls::{self, UrlSettings};
 
 /// Everything that a crawl is told before it starts.
@@ -55,6 +56,8 @@ pub struct Settings {
     pub index: bool,
     /// Which addresses it wants.
     pub urls: UrlSettings,
+    /// Where every exchange is kept, if it is to be.
+    pub warc: Option<WarcSettings>,
 }
 
 /// How the rules of a page are read where there is a choice; the default is the stricter reading
@@ -176,6 +179,7 @@ impl Settings {
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
         let seeds = seeds(config)?;
         let (store, policy) = (store(config)?, policy(config)?);
+        let identity = identity(config)?;
         let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
             seeds,
@@ -187,7 +191,8 @@ impl Settings {
             depth: config.crawl.depth,
             patience: patience(config),
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
-            identity: identity(config)?,
+            warc: warc(&config.output.warc, &identity, store.durability)?,
+            identity,
             net: net(config)?,
             ceilings: ceilings(&policy),
             policy,
@@ -259,6 +264,28 @@ fn identity(config: &Config) -> Result<Identity, SettingsError> {
         Some(header) => identity.with_user_agent(header).map_err(wrong("identity.user_agent")),
         None => Ok(identity),
     }
+}
+
+fn warc(
+    config: &WarcConfig,
+    identity: &Identity,
+    durability: Durability,
+) -> Result<Option<WarcSettings>, SettingsError> {
+    let Some(dir) = config.dir.clone() else { return Ok(None) };
+    let prefix = config.prefix.clone();
+    if prefix.is_empty() || !prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b))
+    {
+        let problem = format!("\"{prefix}\" is no name of letters, digits, \"_\" and \".\"");
+        return Err(wrong("output.warc.prefix")(problem));
+    }
+    Ok(Some(WarcSettings {
+        dir,
+        prefix,
+        file_bytes: config.file_bytes.0,
+        durability,
+        user_agent: identity.user_agent(),
+        operator: identity.contact().map(ToString::to_string),
+    }))
 }
 
 /// A crawl that stays waits for whatever is due.

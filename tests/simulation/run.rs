@@ -132,6 +132,7 @@ impl Machine {
             clock: self.clock,
             reporter: Reporter::default(),
             index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
+            archive: None,
             scorer: None,
             stop: stop.clone(),
         });

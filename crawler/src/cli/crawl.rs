@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::crawl::{Crawl, End, Event, Parts, Progress, Reporter, Watch, save_config};
 use crate::net::HttpTransport;
+use crate::output::warc::Archive;
 use crate::settings::Settings;
 
 pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
@@ -27,6 +28,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let transport = transport(&settings, clock)?;
     let store = open::store(&settings.store, clock)?;
     let index = open::index(&settings, &store).await?;
+    let archive = settings.warc.clone().map(Archive::open).transpose()?;
     let again = save_config(&store, &config).await?;
     if again > 0 {
         progress::say(&format!(
@@ -44,6 +46,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
         clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index,
+        archive,
         scorer: None,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),
@@ -115,6 +118,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     config.network.proxy = args.proxy.clone().or(config.network.proxy.take());
     config.network.allow.extend(args.allow_network.iter().cloned());
     config.network.allow.dedup();
+    config.output.warc.dir = args.warc.clone().or(config.output.warc.dir.take());
     config.index.enabled &= !args.no_index;
     config.recrawl.stay |= args.stay;
 }

@@ -99,6 +99,7 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
         clock,
         reporter: Reporter::new(events.listener()),
         index,
+        archive: None,
         scorer: None,
         stop: crawl::stop_on_ctrl_c(),
         settings: settings.clone(),

@@ -4,6 +4,7 @@
 //! its URLs through compliance to the network and back to the store (`site`). The driver ends
 //! when nothing is due within the operator's patience, or when it is told to stop.
 
+mod archive;
 mod audit;
 mod budget;
 mod copies;
@@ -55,6 +56,8 @@ use self::sinks::{Feeder, IndexFeed};
 use crate::clock::Clock;
 use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
+use crate::output::OutputError;
+use crate::output::warc::Archive;
 use crate::page::ScanLimits;
 use crate::settings::Settings;
 use crate::urls::SiteBudgets;
@@ -69,6 +72,9 @@ pub enum CrawlError {
     /// The index failed; what it lacks waits in the outbox.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// An output failed; what it lacks is handed on by the next run.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The audit log cannot be opened.
     #[error("could not open the audit log, audit.jsonl in the data directory")]
     Audit(#[source] io::Error),
@@ -129,6 +135,7 @@ struct Context<S, T> {
     budget: Budget,
     reporter: Reporter,
     audit: Option<Audit>,
+    archive: Option<Archive>,
     /// When the index was begun: it has no page of before.
     index_since: OnceLock<Timestamp>,
     committed: Notify,
@@ -153,6 +160,8 @@ pub struct Parts<S, T> {
     pub reporter: Reporter,
     /// The index, unless pages are not indexed.
     pub index: Option<IndexWriter>,
+    /// Where every exchange is kept as it was, if it is to be.
+    pub archive: Option<Archive>,
     /// In what order links are followed; without it, as the settings say.
     pub scorer: Option<Arc<dyn Scorer>>,
     /// Tells it to stop.
@@ -194,6 +203,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             clock,
             reporter,
             index,
+            archive,
             scorer,
             stop,
         } = parts;
@@ -237,6 +247,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             robots: RobotsBook::default(),
             budget: Budget::new(settings.max_pages, store.stats().fetched),
             audit: audit.map_err(CrawlError::Audit)?,
+            archive,
             index_since: OnceLock::new(),
             committed: Notify::new(),
             outbox_fed: Notify::new(),
@@ -288,10 +299,15 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             None => Ok(()),
         };
         context.flush_audit();
+        let archived = match &context.archive {
+            Some(archive) => archive.close().await,
+            None => Ok(()),
+        };
         let closed = context.store.close().await;
         // The first error is the cause; those after it are what it led to.
         let end = ended?;
         fed?;
+        archived?;
         noted?;
         closed?;
         Ok(end)
@@ -325,7 +341,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// The one loop. While anybody is at work, it wakes to keep house.
     async fn drive(
         self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), StoreError>>,
+        workers: &mut JoinSet<Result<(), CrawlError>>,
         feeder: Option<&Feeder>,
     ) -> Result<End, CrawlError> {
         loop {
@@ -359,7 +375,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// Lends due sites to new workers, as many as may be at work at once.
     async fn start_workers(
         self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), StoreError>>,
+        workers: &mut JoinSet<Result<(), CrawlError>>,
         feeder: Option<&Feeder>,
     ) -> Result<(), CrawlError> {
         let free = self.settings.sites_at_once.saturating_sub(workers.len());
@@ -378,7 +394,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// Waits for the requests under way, within bounds; whether all came to their end. What is cut
     /// off was not acknowledged, so it is fetched again.
-    async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) -> bool {
+    async fn wind_down(&self, mut workers: JoinSet<Result<(), CrawlError>>) -> bool {
         self.stop.cancel();
         let all = async {
             while let Some(ended) = workers.join_next().await {
@@ -417,10 +433,10 @@ async fn feeder_ended(feeder: Option<&Feeder>) {
 }
 
 fn ended_well(
-    ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
+    ended: Result<Result<(), CrawlError>, tokio::task::JoinError>,
 ) -> Result<(), CrawlError> {
     match ended {
-        Ok(done) => done.map_err(CrawlError::Store),
+        Ok(done) => done,
         Err(error) if error.is_cancelled() => Ok(()),
         Err(panic) => Err(CrawlError::Worker(panic.to_string())),
     }

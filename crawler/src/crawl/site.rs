@@ -12,16 +12,16 @@ use comity_compliance::{
     Verdict, WaitCause, decide,
 };
 use comity_storage::{
-    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Role, SiteReport, Store,
-    StoreError, Visit,
+    AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Role, SiteReport, Store, Visit,
 };
 use tokio::task::{JoinError, JoinHandle};
 use url::Url;
 
+use super::archive::Decided;
 use super::budget::Place;
 use super::gates::Turn;
 use super::report::Event;
-use super::{Context, sitemaps, visit};
+use super::{Context, CrawlError, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -46,7 +46,7 @@ struct Worker<S, T> {
     is_last: bool,
     put_off: Vec<(Origin, Timestamp)>,
     /// A report that is being written, while the next request is made.
-    writing: Option<JoinHandle<Result<Next, StoreError>>>,
+    writing: Option<JoinHandle<Result<Next, CrawlError>>>,
 }
 
 /// Visits that may gather while a report is being written.
@@ -56,7 +56,7 @@ const GATHERED: usize = 32;
 pub(super) async fn work<S: Store, T: Transport>(
     context: Arc<Context<S, T>>,
     lease: Lease,
-) -> Result<(), StoreError> {
+) -> Result<(), CrawlError> {
     let site = lease.token.site.clone();
     let pace = context.since_opening(lease.pace);
     let mut worker = Worker {
@@ -89,7 +89,7 @@ pub(super) async fn work<S: Store, T: Transport>(
 }
 
 impl<S: Store, T: Transport> Worker<S, T> {
-    async fn one(&mut self, page: PageRecord) -> Result<Next, StoreError> {
+    async fn one(&mut self, page: PageRecord) -> Result<Next, CrawlError> {
         let context = Arc::clone(&self.context);
         let Ok(origin) = Origin::of(&page.url) else {
             return self.refuse(&page, RefusalReason::UnsupportedScheme, None).await;
@@ -129,12 +129,13 @@ impl<S: Store, T: Transport> Worker<S, T> {
                     }
                 }
                 Verdict::Probe(grounds) => {
+                    let decided = Decided::of(&grounds);
                     let (terms, mut turn) = (context.robots_terms.clone(), turn);
                     let asking = context.ask(grounds, terms, &mut turn, self.deadline);
-                    let asked = self.meanwhile(asking).await?;
-                    if asked.is_none() {
+                    let Some(asked) = self.meanwhile(asking).await? else {
                         return Ok(Next::NotBefore(Timestamp::EPOCH));
-                    }
+                    };
+                    context.archive_errand("probe", &decided, &asked).await?;
                 }
                 Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
             }
@@ -146,7 +147,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         page: &PageRecord,
         grounds: Grounds,
         mut turn: Turn,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<Next, CrawlError> {
         let context = Arc::clone(&self.context);
         // The limit is on pages, each counted once.
         let counted =
@@ -160,7 +161,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
             Role::Sitemap => &context.sitemap_terms,
         };
         let terms = Terms { validators: context.validators(page), ..terms.clone() };
-        let deadline = self.deadline;
+        let (deadline, decided) = (self.deadline, Decided::of(&grounds));
         // Few sitemaps at a time: each may be large. Nobody closes the slots.
         let asking = async {
             let slot = match page.role {
@@ -173,8 +174,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
         self.pace.clone_from(&turn);
         drop(turn);
         let Some(fetched) = asked else { return Ok(Next::NotBefore(Timestamp::EPOCH)) };
-        let mut visit = context.visit(page, fetched, &self.trust).await?;
+        let mut visit = context.visit(page, &fetched, &self.trust).await?;
         context.release_copies(page, &mut visit).await?;
+        context.archive_page(page, &decided, &fetched, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
             self.trust.told(claim, truth);
         }
@@ -186,7 +188,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     /// Hands what is done to the store. While an earlier report is being written it gathers.
-    async fn hand_over(&mut self) -> Result<Next, StoreError> {
+    async fn hand_over(&mut self) -> Result<Next, CrawlError> {
         let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
         if self.is_last || busy && self.visits.len() < GATHERED {
             return Ok(Next::More);
@@ -198,7 +200,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
 
     /// Waits for an answer. What gathered while a report was being written is handed to the store
     /// as soon as that is done: a slow answer does not keep it from being durable.
-    async fn meanwhile<R>(&mut self, asking: impl Future<Output = R>) -> Result<R, StoreError> {
+    async fn meanwhile<R>(&mut self, asking: impl Future<Output = R>) -> Result<R, CrawlError> {
         let mut asking = pin!(asking);
         while !self.visits.is_empty() && self.writing.is_some() {
             tokio::select! {
@@ -214,9 +216,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     /// Waits for the report that is being written: what it held is durable then.
-    async fn written(&mut self) -> Result<Next, StoreError> {
+    async fn written(&mut self) -> Result<Next, CrawlError> {
         let Some(task) = &mut self.writing else { return Ok(Next::More) };
-        let panicked = |panic: JoinError| StoreError::NotDone { cause: panic.to_string() };
+        let panicked = |panic: JoinError| CrawlError::Worker(panic.to_string());
         let written = task.await.map_err(panicked);
         self.writing = None;
         written?
@@ -251,7 +253,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         page: &PageRecord,
         reason: RefusalReason,
         evidence: Option<String>,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<Next, CrawlError> {
         let now = self.context.clock.now();
         let mut visit = self.context.refused(page, reason, evidence, now);
         self.context.release_copies(page, &mut visit).await?;
@@ -294,8 +296,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
 async fn commit<S: Store, T: Transport>(
     context: Arc<Context<S, T>>,
     report: SiteReport,
-) -> Result<Next, StoreError> {
+) -> Result<Next, CrawlError> {
     let site = report.token.site.clone();
+    context.archive_is_durable().await?;
     let receipt = context.store.commit(report, context.clock.now()).await?;
     context.committed.notify_one();
     context.outbox_fed.notify_one();

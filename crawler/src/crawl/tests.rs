@@ -111,6 +111,7 @@ impl Transport for Web {
         Ok(Reply {
             url,
             status: StatusCode::from_u16(status).unwrap(),
+            request: HeaderMap::new(),
             headers,
             body: Bytes::from(body),
             completeness,
@@ -197,6 +198,7 @@ impl Data {
             clock: web.clock,
             reporter: Reporter::default(),
             index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
+            archive: None,
             scorer,
             stop,
         });
