@@ -22,3 +22,4 @@ mod robots;
 mod sitemap;
 mod sites;
 mod tools;
+mod warc;

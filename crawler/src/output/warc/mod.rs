@@ -106,15 +106,19 @@ impl Archive {
         }
     }
 
-    /// Completes the file that is being written.
+    /// Completes the file that is being written, unless something failed: then the next opening
+    /// does.
     ///
     /// # Errors
     /// [`OutputError`]; the next opening completes it.
     pub(crate) async fn close(&self) -> Result<(), OutputError> {
         let shared = Arc::clone(&self.0);
-        blocking(move || match shared.locked().file.take() {
-            Some(file) => file.finish(),
-            None => Ok(()),
+        blocking(move || {
+            let mut state = shared.locked();
+            match state.file.take().filter(|_| state.failed.is_none()) {
+                Some(file) => file.finish(),
+                None => Ok(()),
+            }
         })
         .await
     }
