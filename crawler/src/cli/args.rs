@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Bytes, Span};
 
-pub(crate) use self::export::{CdxjArgs, ExportArgs, ExportCommand};
+pub(crate) use self::export::{CdxjArgs, ExportArgs, ExportCommand, ExportFormat};
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
 pub(crate) use self::sitemap::{SitemapArgs, Submitted};
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Tell what a page's rules (X-Robots-Tag, robots meta tags) say, and what may be shown of it
     Rules(RulesArgs),
-    /// Write what was crawled in other formats: the index of an archive
+    /// Write page records as JSON Lines or CSV, or the index of an archive
     Export(ExportArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
     Sitemap(SitemapArgs),

@@ -66,7 +66,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Status(args) => runtime()?.block_on(status::run(args, config)),
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
         Command::Rules(args) => rules::run(&args),
-        Command::Export(args) => export::run(&args, config),
+        Command::Export(args) => runtime()?.block_on(export::run(args, config)),
         Command::Sitemap(args) => sitemap::run(&args),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
         Command::Init(args) => init::run(&args),

@@ -4,6 +4,7 @@
 //! All of it is at least once: what is handed on is durable before the store takes it as done, and
 //! what was under way at a crash is handed on again.
 
+pub mod items;
 pub mod warc;
 
 use std::future::Future;
