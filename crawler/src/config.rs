@@ -180,6 +180,8 @@ pub struct RecrawlConfig {
 pub struct OutputConfig {
     /// The archive of all exchanges.
     pub warc: WarcConfig,
+    /// The index elsewhere.
+    pub bulk: BulkConfig,
 }
 
 /// `[output.warc]`
@@ -192,6 +194,20 @@ pub struct WarcConfig {
     pub prefix: String,
     /// Bytes after which another file is begun.
     pub file_bytes: Bytes,
+}
+
+/// `[output.bulk]`
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BulkConfig {
+    /// The service; absent: there is none.
+    pub url: Option<String>,
+    /// The index in it.
+    pub index: String,
+    /// Bytes of one request.
+    pub request_bytes: Bytes,
+    /// How long failures are borne with.
+    pub patience: Span,
 }
 
 impl Default for CrawlConfig {
@@ -275,6 +291,13 @@ impl Default for RecrawlConfig {
 impl Default for WarcConfig {
     fn default() -> Self {
         Self { dir: None, prefix: "comity".into(), file_bytes: Bytes(1 << 30) }
+    }
+}
+
+impl Default for BulkConfig {
+    fn default() -> Self {
+        let (request_bytes, patience) = (Bytes(5 << 20), Span::secs(600));
+        Self { url: None, index: "pages".into(), request_bytes, patience }
     }
 }
 

@@ -133,6 +133,7 @@ impl Machine {
             reporter: Reporter::default(),
             index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
             archive: None,
+            bulk: None,
             scorer: None,
             stop: stop.clone(),
         });

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::crawl::{Crawl, End, Event, Parts, Progress, Reporter, Watch, save_config};
 use crate::net::HttpTransport;
+use crate::output::bulk::Bulk;
 use crate::output::warc::Archive;
 use crate::settings::Settings;
 
@@ -29,6 +30,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let store = open::store(&settings.store, clock)?;
     let index = open::index(&settings, &store).await?;
     let archive = settings.warc.clone().map(Archive::open).transpose()?;
+    let bulk = settings.bulk.clone().map(Bulk::new).transpose()?;
     let again = save_config(&store, &config).await?;
     if again > 0 {
         progress::say(&format!(
@@ -47,6 +49,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index,
         archive,
+        bulk,
         scorer: None,
         stop: stop_on_ctrl_c(),
         settings: settings.clone(),

@@ -100,6 +100,7 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
         reporter: Reporter::new(events.listener()),
         index,
         archive: None,
+        bulk: None,
         scorer: None,
         stop: crawl::stop_on_ctrl_c(),
         settings: settings.clone(),

@@ -57,6 +57,7 @@ use crate::clock::Clock;
 use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
 use crate::output::OutputError;
+use crate::output::bulk::Bulk;
 use crate::output::warc::Archive;
 use crate::page::ScanLimits;
 use crate::settings::Settings;
@@ -160,6 +161,8 @@ pub struct Parts<S, T> {
     pub reporter: Reporter,
     /// The index, unless pages are not indexed.
     pub index: Option<IndexWriter>,
+    /// The index elsewhere that gets the same documents, if there is one.
+    pub bulk: Option<Bulk>,
     /// Where every exchange is kept as it was, if it is to be.
     pub archive: Option<Archive>,
     /// In what order links are followed; without it, as the settings say.
@@ -203,12 +206,13 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             clock,
             reporter,
             index,
+            bulk,
             archive,
             scorer,
             stop,
         } = parts;
         // Without an index nobody would empty the outbox.
-        settings.index = index.is_some();
+        settings.index = index.is_some() || bulk.is_some();
         let now = clock.now();
         let keeps_files = settings.store.engine != comity_storage::EngineKind::Memory;
         let audit = keeps_files.then(|| Audit::open(&settings.store.data)).transpose();
@@ -258,10 +262,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             reporter,
             stop,
         };
-        let feed = index.map(|writer| {
-            tell_of_lost_index(&writer, &context.store);
-            IndexFeed::new(writer, now)
-        });
+        index.iter().for_each(|writer| tell_of_lost_index(writer, &context.store));
+        let feed = IndexFeed::new(index, bulk, now);
         Ok(Self { context: Arc::new(context), feed })
     }
 
@@ -281,7 +283,9 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         }
         if let Some(feed) = &self.feed {
             let now = context.clock.now();
-            let since = saved::index_since(&context.store, feed.is_new(), now).await?;
+            let index = saved::index_since(&context.store, feed.index_is_new(), now).await?;
+            let bulk = saved::bulk_since(&context.store, feed.bulk_target(), now).await?;
+            let since = index.max(bulk);
             context.index_since.get_or_init(|| since);
         }
         let feeder = self.feed.map(|feed| Feeder::start(feed, Arc::clone(&context)));

@@ -199,6 +199,7 @@ impl Data {
             reporter: Reporter::default(),
             index: Some(IndexWriter::open_or_create(&self.index()).unwrap()),
             archive: None,
+            bulk: None,
             scorer,
             stop,
         });

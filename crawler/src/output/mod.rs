@@ -4,6 +4,7 @@
 //! All of it is at least once: what is handed on is durable before the store takes it as done, and
 //! what was under way at a crash is handed on again.
 
+pub mod bulk;
 pub mod items;
 pub mod warc;
 
@@ -71,6 +72,14 @@ pub enum OutputError {
     /// An earlier call failed; nothing is written any more.
     #[error("nothing more is written, because: {0}")]
     Stopped(String),
+    /// A service could not be used.
+    #[error("{url}: {problem}")]
+    Service {
+        /// Its address.
+        url: String,
+        /// What is wrong, and what becomes of what was not sent.
+        problem: String,
+    },
     /// What lies there is not what this sink writes.
     #[error("{}: {problem}", path.display())]
     Foreign {

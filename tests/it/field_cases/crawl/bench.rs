@@ -274,6 +274,7 @@ impl Bench {
             settings,
             recovered: store.opening() == Opening::Recovered,
             archive: None,
+            bulk: None,
             scorer: None,
             store,
             transport: web.clone(),
