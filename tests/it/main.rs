@@ -4,10 +4,12 @@
 
 mod bad_input;
 mod bombs;
+mod bulk;
 mod command;
 mod copies;
 mod coverage;
 mod demo;
+mod export;
 mod field_cases;
 mod floor_plan;
 mod generated;
