@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use comity_storage::Store as _;
 
+use self::pages::Pages;
 use super::args::{CdxjArgs, ExportArgs, ExportCommand};
 use super::terminal::plural;
 use super::{Exit, Usage, data_dir, open, progress, read_config};
@@ -22,30 +23,19 @@ pub(super) async fn run(args: ExportArgs, config: Option<&Path>) -> anyhow::Resu
     }
 }
 
-/// Page records, read in portions: a crawl may know more pages than there is memory for.
+/// Pages that are read at once: a crawl may know more than there is memory for.
+const PORTION: usize = 1_000;
+
 async fn page_records(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
-    const PORTION: usize = 1_000;
-    let data = data_dir(args.data.data, config)?;
+    let data = data_dir(args.data.data.clone(), config)?;
     open::not_in_use(&data, "export")?;
     let (store, _) = open::earlier(&data, Clock::real()).await?;
-    let mut out = opened(args.output.as_deref())?;
-    let mut written = pages::head(args.format, &mut out).map(|()| 0_u64);
-    let mut from = None;
-    while let Ok(count) = &mut written {
-        let (records, next) = store.all_pages(from, PORTION).await?;
-        let records: Vec<_> =
-            records.into_iter().filter(|page| args.all || page.last.is_some()).collect();
-        *count += records.len() as u64;
-        if let Err(error) = pages::write(args.format, &records, &mut out) {
-            written = Err(error);
-        }
-        match next {
-            Some(next) => from = Some(next),
-            None => break,
-        }
-    }
+    let written = write_pages(&store, &args, opened(args.output.as_deref())?).await;
     store.close().await?;
-    let ended = written.and_then(|count| out.flush().map(|()| count));
+    let ended = match written {
+        Ok(count) => Ok(count),
+        Err(error) => Err(error.downcast::<io::Error>()?),
+    };
     match ended {
         Ok(count) => progress::say(&plural(count, "page", "pages")),
         // Whoever reads has had enough.
@@ -53,6 +43,27 @@ async fn page_records(args: ExportArgs, config: Option<&Path>) -> anyhow::Result
         Err(error) => return Err(error).context("could not write the export"),
     }
     Ok(Exit::Done)
+}
+
+/// Says how many were written.
+async fn write_pages(
+    store: &open::AnyStore,
+    args: &ExportArgs,
+    out: BufWriter<Box<dyn Write + Send>>,
+) -> anyhow::Result<u64> {
+    let mut pages = Pages::begin(args.format, out)?;
+    let (mut count, mut from) = (0, None);
+    loop {
+        let (mut records, next) = store.all_pages(from, PORTION).await?;
+        records.retain(|page| args.all || page.last.is_some());
+        count += records.len() as u64;
+        pages.write(&records)?;
+        if next.is_none() {
+            pages.end()?;
+            return Ok(count);
+        }
+        from = next;
+    }
 }
 
 fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
@@ -84,8 +95,8 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
 }
 
 /// The file, or standard output.
-fn opened(path: Option<&Path>) -> anyhow::Result<BufWriter<Box<dyn Write>>> {
-    let out: Box<dyn Write> = match path {
+fn opened(path: Option<&Path>) -> anyhow::Result<BufWriter<Box<dyn Write + Send>>> {
+    let out: Box<dyn Write + Send> = match path {
         Some(path) => {
             let file = File::create(path);
             Box::new(file.with_context(|| format!("could not write {}", path.display()))?)

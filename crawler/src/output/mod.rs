@@ -6,6 +6,8 @@
 
 pub mod bulk;
 pub mod items;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod warc;
 
 use std::future::Future;

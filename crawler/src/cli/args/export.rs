@@ -41,6 +41,9 @@ pub(crate) enum ExportFormat {
     Jsonl,
     /// CSV with a line of column names
     Csv,
+    /// Parquet
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 #[derive(Debug, Subcommand)]

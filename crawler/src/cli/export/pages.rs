@@ -1,4 +1,4 @@
-//! Page records as JSON Lines or CSV, with the same fields.
+//! Page records as JSON Lines, CSV or Parquet, with the same fields.
 
 use std::io::{self, Write};
 
@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::args::ExportFormat;
 use crate::output::items::csv_row;
+#[cfg(feature = "parquet")]
+use crate::output::parquet::{Column, Kind};
 
 /// The fields of a page, in the order of the columns.
 const FIELDS: [&str; 22] = [
@@ -34,28 +36,77 @@ const FIELDS: [&str; 22] = [
     "failures",
 ];
 
-/// What stands before the first page.
-pub(super) fn head(format: ExportFormat, out: &mut impl Write) -> io::Result<()> {
-    match format {
-        ExportFormat::Jsonl => Ok(()),
-        ExportFormat::Csv => out.write_all(csv_row(FIELDS.map(String::from)).as_bytes()),
+/// Where page records go.
+pub(super) enum Pages<W: Write + Send> {
+    Jsonl(W),
+    Csv(W),
+    #[cfg(feature = "parquet")]
+    Parquet(crate::output::parquet::Table<W>),
+}
+
+impl<W: Write + Send> Pages<W> {
+    /// Begins, with what stands before the first page.
+    pub(super) fn begin(format: ExportFormat, mut out: W) -> io::Result<Self> {
+        Ok(match format {
+            ExportFormat::Jsonl => Self::Jsonl(out),
+            ExportFormat::Csv => {
+                out.write_all(csv_row(FIELDS.map(String::from)).as_bytes())?;
+                Self::Csv(out)
+            }
+            #[cfg(feature = "parquet")]
+            ExportFormat::Parquet => {
+                Self::Parquet(crate::output::parquet::Table::begin(out, COLUMNS)?)
+            }
+        })
+    }
+
+    pub(super) fn write(&mut self, pages: &[PageRecord]) -> io::Result<()> {
+        let mut rows = pages.iter().map(fields);
+        match self {
+            Self::Jsonl(out) => rows.try_for_each(|row| writeln!(out, "{}", Value::Object(row))),
+            Self::Csv(out) => rows.try_for_each(|row| {
+                out.write_all(csv_row(FIELDS.map(|name| cell(row.get(name)))).as_bytes())
+            }),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(table) => table.write(&rows.collect::<Vec<_>>()),
+        }
+    }
+
+    pub(super) fn end(self) -> io::Result<()> {
+        match self {
+            Self::Jsonl(mut out) | Self::Csv(mut out) => out.flush(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(table) => table.end(),
+        }
     }
 }
 
-pub(super) fn write(
-    format: ExportFormat,
-    pages: &[PageRecord],
-    out: &mut impl Write,
-) -> io::Result<()> {
-    pages.iter().try_for_each(|page| {
-        let fields = fields(page);
-        let text = match format {
-            ExportFormat::Jsonl => format!("{}\n", Value::Object(fields)),
-            ExportFormat::Csv => csv_row(FIELDS.map(|name| cell(fields.get(name)))),
-        };
-        out.write_all(text.as_bytes())
-    })
-}
+/// The same fields with what they hold.
+#[cfg(feature = "parquet")]
+const COLUMNS: &[Column] = &[
+    ("url", Kind::Text),
+    ("found_at", Kind::Text),
+    ("found_on", Kind::Text),
+    ("depth", Kind::Number),
+    ("visited_at", Kind::Text),
+    ("outcome", Kind::Text),
+    ("status", Kind::Number),
+    ("reason", Kind::Text),
+    ("detail", Kind::Text),
+    ("redirected_to", Kind::Text),
+    ("title", Kind::Text),
+    ("bytes", Kind::Number),
+    ("truncated", Kind::Flag),
+    ("directives", Kind::Text),
+    ("publication", Kind::Text),
+    ("canonical", Kind::Text),
+    ("canonical_reason", Kind::Text),
+    ("stand_in", Kind::Text),
+    ("etag", Kind::Text),
+    ("last_modified", Kind::Text),
+    ("due_at", Kind::Text),
+    ("failures", Kind::Number),
+];
 
 /// Lists in one cell are parted by semicolons.
 fn cell(value: Option<&Value>) -> String {
@@ -129,4 +180,14 @@ fn of_response(fetched: &Fetched, set: &mut impl FnMut(&str, Value)) {
     set("stand_in", json!(fetched.stand_in.as_ref().map(url::Url::as_str)));
     set("etag", json!(fetched.etag));
     set("last_modified", json!(fetched.last_modified));
+}
+
+#[cfg(all(test, feature = "parquet"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_the_fields() {
+        assert_eq!(COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), FIELDS);
+    }
 }

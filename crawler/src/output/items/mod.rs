@@ -16,7 +16,8 @@ pub use self::csv::{Csv, csv_row};
 pub use self::json_lines::JsonLines;
 use super::{OutputError, Sink, blocking};
 
-/// The sink for a file, by the ending of its name: `.jsonl` or `.ndjson`, and `.csv`. A file that is
+/// The sink for a file, by the ending of its name: `.jsonl` or `.ndjson`, `.csv`, and `.parquet` for a
+/// folder of Parquet files, in a build with the feature `parquet`. A file that is
 /// there is gone on with. `columns` are those of a CSV file; without them, those of its first batch.
 ///
 /// # Errors
@@ -28,6 +29,8 @@ pub fn open_sink(
 ) -> Result<Box<dyn Sink>, OutputError> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("jsonl" | "ndjson") => Ok(Box::new(JsonLines::open(path, durability)?)),
+        #[cfg(feature = "parquet")]
+        Some("parquet") => Ok(Box::new(super::parquet::ParquetParts::open(path)?)),
         Some("csv") => Ok(Box::new(Csv::open(path, columns, durability)?)),
         Some(_) | None => Err(OutputError::Foreign {
             path: path.to_owned(),
