@@ -130,7 +130,7 @@ fn answer(head: &str, body: &[u8], held: &mut Held) -> (u16, &'static str, Strin
 
 fn configure(dir: &Path, url: &str) {
     let text = format!(
-        "[recrawl]\nfirst = \"8s\"\nleast = \"1s\"\n[output.bulk]\nurl = \"{url}\"\npatience = \"20s\"\n"
+        "[politeness]\nadaptive = false\n[recrawl]\nfirst = \"8s\"\nleast = \"1s\"\n[output.bulk]\nurl = \"{url}\"\npatience = \"20s\"\n"
     );
     std::fs::write(dir.join("comity.toml"), text).unwrap();
 }
@@ -146,7 +146,7 @@ fn crawl(seed: &str) -> Vec<&str> {
         "--address-per-second",
         "10000",
         "--patience",
-        "300ms",
+        "1s",
         "--data",
         "data",
         "--no-index",

@@ -156,8 +156,11 @@ fn redb_killed_while_writing() {
 #[test]
 fn a_second_look_refers_to_the_first() {
     let (site, dir) = (Site::of_pages(2), tempfile::tempdir().unwrap());
-    std::fs::write(dir.path().join("comity.toml"), "[recrawl]\nfirst = \"1s\"\nleast = \"1s\"\n")
-        .unwrap();
+    std::fs::write(
+        dir.path().join("comity.toml"),
+        "[politeness]\nadaptive = false\n[recrawl]\nfirst = \"1s\"\nleast = \"1s\"\n",
+    )
+    .unwrap();
     let seed = site.url("/");
     let mut arguments = crawl(&seed, "sled");
     arguments.extend(["--patience", "300ms"]);
