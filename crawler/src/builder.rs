@@ -299,6 +299,8 @@ impl<R: Reach> CrawlerBuilder<R> {
             clock,
             reporter: self.reporter,
             index: None,
+            archive: None,
+            bulk: None,
             scorer: self.scorer,
             filter: self.filter,
             extractors: self.extractors,

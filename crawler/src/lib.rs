@@ -11,6 +11,7 @@
 //! - [`builder`]: a crawl in five lines.
 //! - [`decision`]: what the caller's own hooks answer.
 //! - [`index`]: the search index.
+//! - [`output`]: what a crawl hands on: an archive, items, documents for another index.
 //! - [`urls`]: URLs as people and pages write them, and those without end.
 //! - [`duplicates`]: pages with the same text.
 //! - [`clock`]: the one place that reads the time.
@@ -28,6 +29,7 @@ pub mod duplicates;
 pub mod extract;
 pub mod index;
 pub mod net;
+pub mod output;
 pub mod page;
 pub mod reasons;
 pub mod settings;

@@ -14,8 +14,10 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, NetworkConfig, PolitenessConfig};
+use crate::config::{Config, NetworkConfig, PolitenessConfig, WarcConfig};
 use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
+use crate::output::bulk::BulkSettings;
+use crate::output::warc::WarcSettings;
 use crate::urls::{self, UrlSettings};
 
 /// Everything that a crawl is told before it starts.
@@ -55,6 +57,10 @@ pub struct Settings {
     pub index: bool,
     /// Which addresses it wants.
     pub urls: UrlSettings,
+    /// Where every exchange is kept, if it is to be.
+    pub warc: Option<WarcSettings>,
+    /// The index elsewhere that gets the same documents, if there is one.
+    pub bulk: Option<BulkSettings>,
 }
 
 /// How the rules of a page are read where there is a choice; the default is the stricter reading
@@ -180,6 +186,7 @@ impl Settings {
         if seeds.iter().any(|seed| seed.scheme() == "ftp") {
             policy.protocols = Protocols::WebAndFtp;
         }
+        let identity = identity(config)?;
         let scope = named(&config.crawl.scope, ScopeKind::ALL, ScopeKind::name, "crawl.scope")?;
         Ok(Self {
             seeds,
@@ -191,7 +198,9 @@ impl Settings {
             depth: config.crawl.depth,
             patience: patience(config),
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
-            identity: identity(config)?,
+            bulk: bulk(config, &identity)?,
+            warc: warc(&config.output.warc, &identity, store.durability)?,
+            identity,
             net: net(config)?,
             ceilings: ceilings(&policy),
             policy,
@@ -263,6 +272,57 @@ fn identity(config: &Config) -> Result<Identity, SettingsError> {
         Some(header) => identity.with_user_agent(header).map_err(wrong("identity.user_agent")),
         None => Ok(identity),
     }
+}
+
+fn bulk(config: &Config, identity: &Identity) -> Result<Option<BulkSettings>, SettingsError> {
+    let told = &config.output.bulk;
+    let Some(url) = &told.url else { return Ok(None) };
+    let wrong_url = wrong("output.bulk.url");
+    let url = Url::parse(url).map_err(wrong("output.bulk.url"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.query().is_some() {
+        return Err(wrong_url(format!("\"{url}\" is not the address of a service")));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong_url(
+            "settings are kept in the store, and a password should not be; set \
+             COMITY_BULK_AUTHORIZATION, such as to \"Basic …\", instead"
+                .into(),
+        ));
+    }
+    let authorization = std::env::var("COMITY_BULK_AUTHORIZATION").ok();
+    let authorization = authorization.map(|value| value.parse()).transpose();
+    Ok(Some(BulkSettings {
+        url,
+        index: told.index.clone(),
+        request_bytes: usize::try_from(told.request_bytes.0).unwrap_or(usize::MAX),
+        patience: told.patience.0,
+        authorization: authorization
+            .map_err(wrong::<hyper::header::InvalidHeaderValue>("COMITY_BULK_AUTHORIZATION"))?,
+        extra_ca: config.network.ca_file.clone(),
+        user_agent: identity.user_agent(),
+    }))
+}
+
+fn warc(
+    config: &WarcConfig,
+    identity: &Identity,
+    durability: Durability,
+) -> Result<Option<WarcSettings>, SettingsError> {
+    let Some(dir) = config.dir.clone() else { return Ok(None) };
+    let prefix = config.prefix.clone();
+    if prefix.is_empty() || !prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b))
+    {
+        let problem = format!("\"{prefix}\" is no name of letters, digits, \"_\" and \".\"");
+        return Err(wrong("output.warc.prefix")(problem));
+    }
+    Ok(Some(WarcSettings {
+        dir,
+        prefix,
+        file_bytes: config.file_bytes.0,
+        durability,
+        user_agent: identity.user_agent(),
+        operator: identity.contact().map(ToString::to_string),
+    }))
 }
 
 /// A crawl that stays waits for whatever is due.

@@ -34,8 +34,8 @@ pub use engine::{Batch, EachRow, Engine, EngineError, MemoryEngine, RedbEngine, 
 pub use local::LocalStore;
 pub use open::{Durability, EngineKind, OpenError, OpenOptions, Opening, Work, open};
 pub use page::{
-    Alike, DirectiveNote, Fate, Fetched, Found, Likeness, MAX_URL_BYTES, Next, Outcome, PageRecord,
-    Plan, Review, Role, Via, Visit,
+    Alike, Archived, DirectiveNote, Fate, Fetched, Found, Likeness, MAX_URL_BYTES, Next, Outcome,
+    PageRecord, Plan, Review, Role, Via, Visit,
 };
 pub use peek::{durability_in, engine_in, is_in_use};
 pub use store::{

@@ -233,6 +233,17 @@ pub struct Fetched {
     pub stand_in: Option<Url>,
     /// Who asks for a login: an opaque code.
     pub wall: Option<String>,
+    /// What an archive of the crawl holds of it.
+    pub archived: Option<Archived>,
+}
+
+/// A response in an archive of the crawl: later ones that are the same refer to it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Archived {
+    /// When it was captured, as the archive says.
+    pub at: Timestamp,
+    /// SHA-1 of its payload.
+    pub payload: [u8; 20],
 }
 
 /// A page with the same text as another, or nearly the same.

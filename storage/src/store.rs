@@ -127,6 +127,17 @@ pub trait Store: Send + Sync + 'static {
         max: usize,
     ) -> impl Future<Output = Result<(Vec<PageRecord>, Option<PageCursor>), StoreError>> + Send;
 
+    /// What is known about the pages of all sites, those of a site together; else as
+    /// [`Store::pages`].
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn all_pages(
+        &self,
+        from: Option<PageCursor>,
+        max: usize,
+    ) -> impl Future<Output = Result<(Vec<PageRecord>, Option<PageCursor>), StoreError>> + Send;
+
     /// Pages of a site that have something in common, for each likeness at most `max`, in no order
     /// that means anything. Two pages whose hashes are the same by chance pass for alike.
     ///

@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "whoever runs it by hand reads the figures")]
 
-mod known;
+pub(crate) mod known;
 mod served;
 
 use std::collections::BTreeMap;

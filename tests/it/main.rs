@@ -4,12 +4,14 @@
 
 mod bad_input;
 mod bombs;
+mod bulk;
 mod command;
 mod conformance;
 mod copies;
 mod coverage;
 mod demo;
 mod examples;
+mod export;
 mod extract;
 mod field_cases;
 mod floor_plan;
@@ -26,3 +28,4 @@ mod sitemap;
 mod sites;
 mod tools;
 mod visible;
+mod warc;

@@ -132,6 +132,8 @@ impl Machine {
             clock: self.clock,
             reporter: Reporter::default(),
             index: self.scenario.index.then(|| IndexWriter::open_or_create(&self.index()).unwrap()),
+            archive: None,
+            bulk: None,
             scorer: None,
             filter: None,
             extractors: Extractors::default(),

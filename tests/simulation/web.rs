@@ -167,6 +167,7 @@ impl Web {
         Ok(Reply {
             url,
             status: StatusCode::from_u16(status).unwrap(),
+            request: HeaderMap::new(),
             headers,
             wire_bytes: body.len() as u64,
             body: Bytes::from(body),

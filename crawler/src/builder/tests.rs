@@ -37,6 +37,7 @@ impl Transport for Twenty {
             url,
             status: StatusCode::from_u16(status).unwrap(),
             headers,
+            request: HeaderMap::new(),
             body: Bytes::from(body),
             completeness: Completeness::Whole,
             version: Version::HTTP_11,

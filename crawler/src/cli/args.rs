@@ -1,5 +1,6 @@
 //! The command line, as clap reads it. The doc comments are what `--help` prints.
 
+mod export;
 mod extract;
 mod robots;
 mod rules;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Bytes, Span};
 
+pub(crate) use self::export::{CdxjArgs, ExportArgs, ExportCommand, ExportFormat};
 pub(crate) use self::extract::ExtractArgs;
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Tell what a page's rules (X-Robots-Tag, robots meta tags) say, and what may be shown of it
     Rules(RulesArgs),
+    /// Write page records as JSON Lines or CSV, or the index of an archive
+    Export(ExportArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
     Sitemap(SitemapArgs),
     /// Try the extractors of comity.toml on one page: what each field finds, and why not
@@ -180,6 +184,10 @@ pub(crate) struct CrawlArgs {
     /// A proxy for all requests: http:// or socks5://, or "direct" for none [default: what http_proxy, https_proxy and all_proxy say]
     #[arg(long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
+
+    /// Keep every exchange in this directory, in the WARC format, with an index (docs/outputs.md)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) warc: Option<PathBuf>,
 
     /// Do not index pages
     #[arg(long)]

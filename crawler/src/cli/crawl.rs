@@ -21,6 +21,8 @@ use crate::crawl::{
 };
 use crate::extract::{JsonLines, rules};
 use crate::net::HttpTransport;
+use crate::output::bulk::Bulk;
+use crate::output::warc::Archive;
 use crate::settings::Settings;
 
 pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
@@ -32,6 +34,8 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let transport = transport(&settings, clock)?;
     let store = open::store(&settings.store, clock)?;
     let index = open::index(&settings, &store).await?;
+    let archive = settings.warc.clone().map(Archive::open).transpose()?;
+    let bulk = settings.bulk.clone().map(Bulk::new).transpose()?;
     let again = save_config(&store, &config).await?;
     if again > 0 {
         progress::say(&format!(
@@ -53,6 +57,8 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
         clock,
         reporter: Reporter::new(listener(troubles.clone(), args.verbose)),
         index,
+        archive,
+        bulk,
         scorer: None,
         filter: None,
         extractors: extractors(rules, &settings)?,
@@ -152,6 +158,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     config.network.proxy = args.proxy.clone().or(config.network.proxy.take());
     config.network.allow.extend(args.allow_network.iter().cloned());
     config.network.allow.dedup();
+    config.output.warc.dir = args.warc.clone().or(config.output.warc.dir.take());
     config.index.enabled &= !args.no_index;
     config.recrawl.stay |= args.stay;
 }

@@ -99,6 +99,8 @@ async fn crawl_lab(settings: &Settings, config: &Config) -> anyhow::Result<Event
         clock,
         reporter: Reporter::new(events.listener()),
         index,
+        archive: None,
+        bulk: None,
         scorer: None,
         filter: None,
         extractors: Extractors::default(),

@@ -5,6 +5,7 @@ mod crawl;
 mod demo;
 mod engine;
 mod explain;
+mod export;
 mod extract;
 mod init;
 mod json_lines;
@@ -68,6 +69,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Status(args) => runtime()?.block_on(status::run(args, config)),
         Command::Robots(args) => runtime()?.block_on(robots::run(args, config)),
         Command::Rules(args) => rules::run(&args),
+        Command::Export(args) => runtime()?.block_on(export::run(args, config)),
         Command::Sitemap(args) => sitemap::run(&args),
         Command::Engine => engine::run(),
         Command::Extract(args) => runtime()?.block_on(extract::run(args, config)),

@@ -4,6 +4,7 @@
 //! its URLs through compliance to the network and back to the store (`site`). The driver ends
 //! when nothing is due within the operator's patience, or when it is told to stop.
 
+mod archive;
 mod audit;
 mod budget;
 mod copies;
@@ -61,6 +62,9 @@ use crate::clock::Clock;
 use crate::extract::{Erased, ErasedExtractor, Extractor, Sink, SinkError};
 use crate::index::{IndexError, IndexWriter};
 use crate::net::{Accept, Ceilings, FetchError, Limits, Reply, Terms, Transport};
+use crate::output::OutputError;
+use crate::output::bulk::Bulk;
+use crate::output::warc::Archive;
 use crate::page::ScanLimits;
 use crate::settings::Settings;
 use crate::urls::SiteBudgets;
@@ -75,6 +79,9 @@ pub enum CrawlError {
     /// The index failed; what it lacks waits in the outbox.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// An output failed; what it lacks is handed on by the next run.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The audit log cannot be opened.
     #[error("could not open the audit log, audit.jsonl in the data directory")]
     Audit(#[source] io::Error),
@@ -140,6 +147,7 @@ struct Context<S, T> {
     budget: Budget,
     reporter: Reporter,
     audit: Option<Audit>,
+    archive: Option<Archive>,
     /// When the index was begun: it has no page of before.
     index_since: OnceLock<Timestamp>,
     committed: Notify,
@@ -173,6 +181,10 @@ pub struct Parts<S, T> {
     pub reporter: Reporter,
     /// The index, unless pages are not indexed.
     pub index: Option<IndexWriter>,
+    /// The index elsewhere that gets the same documents, if there is one.
+    pub bulk: Option<Bulk>,
+    /// Where every exchange is kept as it was, if it is to be.
+    pub archive: Option<Archive>,
     /// In what order links are followed; without it, as the settings say.
     pub scorer: Option<Arc<dyn Scorer>>,
     /// Which found links are wanted, beside what the settings say.
@@ -242,13 +254,15 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             clock,
             reporter,
             index,
+            bulk,
+            archive,
             scorer,
             filter,
             extractors,
             stop,
         } = parts;
         // Without an index nobody would empty the outbox.
-        settings.index = index.is_some();
+        settings.index = index.is_some() || bulk.is_some();
         let now = clock.now();
         let keeps_files = settings.store.engine != comity_storage::EngineKind::Memory;
         let audit = keeps_files.then(|| Audit::open(&settings.store.data)).transpose();
@@ -289,6 +303,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             robots: RobotsBook::default(),
             budget: Budget::new(settings.max_pages, store.stats().fetched),
             audit: audit.map_err(CrawlError::Audit)?,
+            archive,
             index_since: OnceLock::new(),
             committed: Notify::new(),
             outbox_fed: Notify::new(),
@@ -299,10 +314,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             reporter,
             stop,
         };
-        let feed = index.map(|writer| {
-            tell_of_lost_index(&writer, &context.store);
-            IndexFeed::new(writer, now)
-        });
+        index.iter().for_each(|writer| tell_of_lost_index(writer, &context.store));
+        let feed = IndexFeed::new(index, bulk, now);
         Ok(Self { context: Arc::new(context), feed })
     }
 
@@ -322,7 +335,9 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         }
         if let Some(feed) = &self.feed {
             let now = context.clock.now();
-            let since = saved::index_since(&context.store, feed.is_new(), now).await?;
+            let index = saved::index_since(&context.store, feed.index_is_new(), now).await?;
+            let bulk = saved::bulk_since(&context.store, feed.bulk_target(), now).await?;
+            let since = index.max(bulk);
             context.index_since.get_or_init(|| since);
         }
         let feeder = self.feed.map(|feed| Feeder::start(feed, Arc::clone(&context)));
@@ -341,11 +356,16 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         };
         let sunk = context.extraction.finish().await;
         context.flush_audit();
+        let archived = match &context.archive {
+            Some(archive) => archive.close().await,
+            None => Ok(()),
+        };
         let closed = context.store.close().await;
         // The first error is the cause; those after it are what it led to.
         sunk?;
         let end = ended?;
         fed?;
+        archived?;
         noted?;
         closed?;
         Ok(end)
@@ -379,7 +399,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// The one loop. While anybody is at work, it wakes to keep house.
     async fn drive(
         self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), StoreError>>,
+        workers: &mut JoinSet<Result<(), CrawlError>>,
         feeder: Option<&Feeder>,
     ) -> Result<End, CrawlError> {
         loop {
@@ -413,7 +433,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     /// Lends due sites to new workers, as many as may be at work at once.
     async fn start_workers(
         self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), StoreError>>,
+        workers: &mut JoinSet<Result<(), CrawlError>>,
         feeder: Option<&Feeder>,
     ) -> Result<(), CrawlError> {
         let free = self.settings.sites_at_once.saturating_sub(workers.len());
@@ -432,7 +452,7 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// Waits for the requests under way, within bounds; whether all came to their end. What is cut
     /// off was not acknowledged, so it is fetched again.
-    async fn wind_down(&self, mut workers: JoinSet<Result<(), StoreError>>) -> bool {
+    async fn wind_down(&self, mut workers: JoinSet<Result<(), CrawlError>>) -> bool {
         self.stop.cancel();
         let all = async {
             while let Some(ended) = workers.join_next().await {
@@ -471,10 +491,10 @@ async fn feeder_ended(feeder: Option<&Feeder>) {
 }
 
 fn ended_well(
-    ended: Result<Result<(), StoreError>, tokio::task::JoinError>,
+    ended: Result<Result<(), CrawlError>, tokio::task::JoinError>,
 ) -> Result<(), CrawlError> {
     match ended {
-        Ok(done) => done.map_err(CrawlError::Store),
+        Ok(done) => done,
         Err(error) if error.is_cancelled() => Ok(()),
         Err(panic) => Err(CrawlError::Worker(panic.to_string())),
     }

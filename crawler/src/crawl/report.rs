@@ -21,6 +21,10 @@ pub struct Counts {
     pub robots_requests: u64,
     /// Pages handed to the index.
     pub indexed: u64,
+    /// Documents that an index elsewhere took or gave up.
+    pub delivered: u64,
+    /// Documents that it does not take.
+    pub rejected: u64,
     /// Fetched pages that were kept out of the index, by reason.
     pub withheld: BTreeMap<String, u64>,
     /// URLs that were not fetched, by reason.

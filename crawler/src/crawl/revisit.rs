@@ -81,7 +81,7 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 
     /// What makes the request for a page conditional (HT-008): nothing if a 304 would leave the
-    /// index without the page. Nor if a header of the copy had rules: they may be lifted while the
+    /// index or the archive without the page. Nor if a header of the copy had rules: they may be lifted while the
     /// page stays the same, and a 304 need not say so (RFC 9110 section 15.4.5).
     pub(super) fn validators(&self, page: &PageRecord) -> Validators {
         let of = |text: &Option<String>| HeaderValue::from_str(text.as_ref()?).ok();
@@ -89,6 +89,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             Some((at, copy))
                 if copy.status == 200
                     && self.index_has_all_of(copy, at)
+                    && (self.archive.is_none() || copy.archived.is_some())
                     && !publish::directives_of(copy).iter().any(|rule| rule.source.is_header()) =>
             {
                 Validators { etag: of(&copy.etag), last_modified: of(&copy.last_modified) }

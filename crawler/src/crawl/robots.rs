@@ -10,8 +10,9 @@ use comity_compliance::robots::{
 use comity_compliance::{Grounds, Hold, Origin, Site, SitePace, Timestamp, WaitCause};
 use comity_storage::{Store, StoreError};
 
+use super::archive::Decided;
 use super::gates::Turn;
-use super::{Context, InLine};
+use super::{Context, CrawlError, InLine};
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Terms, Transport};
 
 use super::reply::{header_text, location, retry_after};
@@ -108,12 +109,13 @@ impl<S: Store, T: Transport> Context<S, T> {
         errand: (RobotsErrand, Grounds),
         turn: Turn,
         deadline: Timestamp,
-    ) -> Result<Option<Timestamp>, StoreError> {
+    ) -> Result<Option<Timestamp>, CrawlError> {
         let known = self.robots.record(&self.store, origin).await?;
         let outcome = match self.run_errand(origin, errand, turn, deadline).await? {
             Ok(outcome) => outcome,
             Err(BrokenOff(again_at)) => return Ok(Some(again_at)),
         };
+        self.archive_is_durable().await?;
         let now = self.clock.now();
         let record = RobotsRecord::clone(&known).after(outcome, &self.settings.policy, now);
         self.tell_robots(origin, &record);
@@ -149,12 +151,13 @@ impl<S: Store, T: Transport> Context<S, T> {
         errand: (RobotsErrand, Grounds),
         turn: Turn,
         deadline: Timestamp,
-    ) -> Result<Result<RobotsOutcome, BrokenOff>, StoreError> {
+    ) -> Result<Result<RobotsOutcome, BrokenOff>, CrawlError> {
         let policy = &self.settings.policy;
         let ((mut errand, mut grounds), mut turn) = (errand, turn);
         let mut line = InLine::ComesBack;
         loop {
             let site = Site::of(grounds.url()).map_err(|e| StoreError::Request(e.to_string()))?;
+            let decided = Decided::of(&grounds);
             let terms = self.robots_terms.clone();
             let asked = self.ask(grounds, terms, &mut turn, deadline, line).await;
             line = InLine::Stands;
@@ -168,6 +171,7 @@ impl<S: Store, T: Transport> Context<S, T> {
                 Ok(fetched) => fetched,
                 Err(again_at) => return Ok(Err(BrokenOff(again_at))),
             };
+            self.archive_errand("robots", &decided, &fetched).await?;
             self.reporter.count(|counts| counts.robots_requests += 1);
             let now = self.clock.now();
             let step = match &fetched {

@@ -10,6 +10,8 @@ use crate::config::Config;
 
 const NAME: &str = "config";
 const INDEX: &str = "index";
+const MISSED: &str = "index-missed";
+const BULK: &str = "bulk";
 const CUT_OFF: &str = "cut-off";
 /// Room for the value's name in the store.
 const PIECE_BYTES: usize = MAX_META_BYTES - 1024;
@@ -72,20 +74,57 @@ fn may_fall(before: &Config, after: &Config) -> Vec<String> {
     rows.filter(|(same, _)| !same).map(|(_, code)| code.to_owned()).collect()
 }
 
-/// When the index was begun. `new` says that it was begun by this run, at `now`.
+/// When the index was begun, or else the earliest instant. `new` says that it was begun by this
+/// run, at `now`; none says that this run has no index and feeds another: what is fetched meanwhile
+/// the index does not get.
 ///
 /// # Errors
 /// [`StoreError`] if the store cannot be read or written.
 pub(super) async fn index_since<S: Store>(
     store: &S,
-    new: bool,
+    new: Option<bool>,
     now: Timestamp,
 ) -> Result<Timestamp, StoreError> {
-    if new {
+    let Some(new) = new else {
+        if has_index(store).await? {
+            store.put_meta(MISSED, b"missed".to_vec()).await?;
+        }
+        return Ok(Timestamp::EPOCH);
+    };
+    let missed = store.meta(MISSED).await?.is_some_and(|said| !said.is_empty());
+    if missed {
+        store.put_meta(MISSED, vec![]).await?;
+    }
+    if new || missed {
         store.put_meta(INDEX, now.as_millis().to_string().into()).await?;
         return Ok(now);
     }
     Ok(instant(store, INDEX).await?.unwrap_or(Timestamp::EPOCH))
+}
+
+/// Since when an index elsewhere gets all documents: since `now`, unless the run before fed the same.
+///
+/// # Errors
+/// [`StoreError`] if the store cannot be read or written.
+pub(super) async fn bulk_since<S: Store>(
+    store: &S,
+    target: Option<String>,
+    now: Timestamp,
+) -> Result<Timestamp, StoreError> {
+    let before = store.meta(BULK).await?.and_then(|text| String::from_utf8(text).ok());
+    let before = before.unwrap_or_default();
+    let Some(target) = target else {
+        if !before.is_empty() {
+            store.put_meta(BULK, vec![]).await?;
+        }
+        return Ok(Timestamp::EPOCH);
+    };
+    let since = before.rsplit_once(' ').filter(|(known, _)| *known == target);
+    if let Some(since) = since.and_then(|(_, since)| since.parse().ok()) {
+        return Ok(Timestamp::from_millis(since));
+    }
+    store.put_meta(BULK, format!("{target} {}", now.as_millis()).into()).await?;
+    Ok(now)
 }
 
 /// Notes that requests were cut off at `at`: when their servers felt them is not known.

@@ -12,10 +12,12 @@ use url::Url;
 use super::{Context, CrawlError, publish};
 use crate::index::{IndexChange, IndexWriter};
 use crate::net::Transport;
+use crate::output::bulk::Bulk;
 
 /// The one who feeds the index.
 pub(super) struct IndexFeed {
-    writer: Arc<Mutex<IndexWriter>>,
+    writer: Option<Arc<Mutex<IndexWriter>>>,
+    bulk: Option<Bulk>,
     last_commit: Timestamp,
     last_sweep: Option<Timestamp>,
 }
@@ -30,12 +32,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 impl IndexFeed {
-    pub(super) fn new(writer: IndexWriter, now: Timestamp) -> Self {
-        Self { writer: Arc::new(Mutex::new(writer)), last_commit: now, last_sweep: None }
+    /// None if there is nobody to feed.
+    pub(super) fn new(
+        writer: Option<IndexWriter>,
+        bulk: Option<Bulk>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let writer = writer.map(|writer| Arc::new(Mutex::new(writer)));
+        let feeds = writer.is_some() || bulk.is_some();
+        feeds.then_some(Self { writer, bulk, last_commit: now, last_sweep: None })
     }
 
-    pub(super) fn is_new(&self) -> bool {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_new()
+    /// Whether the index was begun by this run; none if there is no index.
+    pub(super) fn index_is_new(&self) -> Option<bool> {
+        let writer = self.writer.as_ref()?;
+        Some(writer.lock().unwrap_or_else(PoisonError::into_inner).is_new())
+    }
+
+    /// Which index elsewhere is fed.
+    pub(super) fn bulk_target(&self) -> Option<String> {
+        self.bulk.as_ref().map(Bulk::target)
     }
 
     /// Feeds the index until it is told to finish, then empties the outbox.
@@ -45,11 +61,11 @@ impl IndexFeed {
         finish: CancellationToken,
     ) -> Result<(), CrawlError> {
         loop {
-            self.turn(&context).await?;
+            self.turn(&context, &finish).await?;
             let empty = context.store.stats().outbox_pending == 0;
             let nap = if empty { SWEEP_EVERY } else { LOOK_EVERY };
             tokio::select! {
-                () = finish.cancelled() => return self.drain(&context).await,
+                () = finish.cancelled() => return self.drain(&context, &finish).await,
                 () = context.outbox_fed.notified(), if empty => {}
                 () = tokio::time::sleep(nap) => {}
             }
@@ -57,7 +73,11 @@ impl IndexFeed {
     }
 
     /// Takes what the outbox holds, if it is much or has waited for long.
-    async fn turn<S: Store, T>(&mut self, context: &Context<S, T>) -> Result<(), CrawlError> {
+    async fn turn<S: Store, T>(
+        &mut self,
+        context: &Context<S, T>,
+        finish: &CancellationToken,
+    ) -> Result<(), CrawlError> {
         let now = context.clock.now();
         if self.last_sweep.is_none_or(|last| now.since(last) >= SWEEP_EVERY) {
             self.last_sweep = Some(now);
@@ -65,14 +85,18 @@ impl IndexFeed {
         }
         let waiting = context.store.stats().outbox_pending;
         if waiting >= BATCH as u64 || now.since(self.last_commit) >= COMMIT_EVERY {
-            self.drain(context).await?;
+            self.drain(context, finish).await?;
         }
         Ok(())
     }
 
-    /// Empties the outbox into the index. The index is committed first, then the outbox is told:
-    /// a crash between the two repeats work and loses none.
-    async fn drain<S: Store, T>(&mut self, context: &Context<S, T>) -> Result<(), CrawlError> {
+    /// Empties the outbox into the index and the bulk service. Both have what it held before the
+    /// outbox is told: a crash between repeats work and loses none.
+    async fn drain<S: Store, T>(
+        &mut self,
+        context: &Context<S, T>,
+        finish: &CancellationToken,
+    ) -> Result<(), CrawlError> {
         self.last_commit = context.clock.now();
         loop {
             let entries = context.store.outbox(BATCH).await?;
@@ -84,24 +108,20 @@ impl IndexFeed {
                     Err(url) => lost.extend(url.map(|url| again(url, self.last_commit))),
                 }
             }
-            self.with_writer(move |writer| writer.apply(&changes).and_then(|()| writer.commit()))
-                .await?;
+            let changes = Arc::new(changes);
+            if let Some(writer) = &self.writer {
+                commit_to(Arc::clone(writer), Arc::clone(&changes)).await?;
+            }
+            if let Some(bulk) = &self.bulk {
+                let delivered = bulk.deliver(&changes, finish).await?;
+                context.reporter.count(|counts| {
+                    counts.delivered += delivered.done;
+                    counts.rejected += delivered.rejected;
+                });
+            }
             context.store.push(lost).await?;
             context.store.outbox_done(through).await?;
         }
-    }
-
-    async fn with_writer<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut IndexWriter) -> Result<R, crate::index::IndexError> + Send + 'static,
-    ) -> Result<R, CrawlError> {
-        let writer = Arc::clone(&self.writer);
-        let done = tokio::task::spawn_blocking(move || {
-            work(&mut writer.lock().unwrap_or_else(PoisonError::into_inner))
-        });
-        done.await
-            .map_err(|panic| CrawlError::Worker(panic.to_string()))?
-            .map_err(CrawlError::Index)
     }
 
     /// Withdraws pages whose unavailable_after has passed (RM-031).
@@ -123,6 +143,17 @@ impl IndexFeed {
             futures_util::future::try_join_all(done).await?;
         }
     }
+}
+
+async fn commit_to(
+    writer: Arc<Mutex<IndexWriter>>,
+    changes: Arc<Vec<IndexChange>>,
+) -> Result<(), CrawlError> {
+    let done = tokio::task::spawn_blocking(move || {
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.apply(&changes).and_then(|()| writer.commit())
+    });
+    done.await.map_err(|panic| CrawlError::Worker(panic.to_string()))?.map_err(CrawlError::Index)
 }
 
 /// The feed at work.

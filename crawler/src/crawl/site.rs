@@ -13,16 +13,17 @@ use comity_compliance::{
 };
 use comity_storage::{
     AfterReport, Lease, LeaseToken, Outcome, PageRecord, Receipt, Renewal, Role, SiteReport, Store,
-    StoreError, Visit,
+    Visit,
 };
 use tokio::task::{JoinError, JoinHandle};
 use url::Url;
 
+use super::archive::Decided;
 use super::budget::Place;
 use super::gates::Turn;
 use super::links::LINKS_AT_ONCE;
 use super::report::Event;
-use super::{Context, InLine, LEASE, sitemaps, visit};
+use super::{Context, CrawlError, InLine, LEASE, sitemaps, visit};
 use crate::net::{FetchErrorKind, Terms, Transport};
 
 /// What comes after one URL.
@@ -49,7 +50,7 @@ struct Worker<S, T> {
     /// Whether what is not worth a request any more was put aside during this lease.
     has_left: bool,
     /// A report that is being written, while the next request is made.
-    writing: Option<JoinHandle<Result<Next, StoreError>>>,
+    writing: Option<JoinHandle<Result<Next, CrawlError>>>,
 }
 
 /// Visits that may gather while a report is being written.
@@ -62,7 +63,7 @@ const LEFT_AT_ONCE: usize = 500;
 pub(super) async fn work<S: Store, T: Transport>(
     context: Arc<Context<S, T>>,
     lease: Lease,
-) -> Result<(), StoreError> {
+) -> Result<(), CrawlError> {
     let site = lease.token.site.clone();
     let pace = context.since_opening(lease.pace);
     let mut worker = Worker {
@@ -102,13 +103,13 @@ pub(super) async fn work<S: Store, T: Transport>(
 }
 
 impl<S: Store, T: Transport> Worker<S, T> {
-    async fn hand_back(&mut self, next_at: Timestamp) -> Result<(), StoreError> {
+    async fn hand_back(&mut self, next_at: Timestamp) -> Result<(), CrawlError> {
         self.written().await?;
         self.start_commit(AfterReport::Release, next_at).await;
         self.written().await.map(drop)
     }
 
-    async fn one(&mut self, page: PageRecord) -> Result<Next, StoreError> {
+    async fn one(&mut self, page: PageRecord) -> Result<Next, CrawlError> {
         let context = Arc::clone(&self.context);
         let Ok(origin) = Origin::of(&page.url) else {
             return self.refuse(&page, RefusalReason::UnsupportedScheme, None).await;
@@ -148,12 +149,15 @@ impl<S: Store, T: Transport> Worker<S, T> {
                     }
                 }
                 Verdict::Probe(grounds) => {
+                    let decided = Decided::of(&grounds);
                     let (terms, mut turn) = (context.robots_terms.clone(), turn);
                     let line = InLine::ComesBack;
                     let asking = context.ask(grounds, terms, &mut turn, self.deadline, line);
-                    if let Err(again_at) = self.meanwhile(asking).await? {
-                        return Ok(Next::NotBefore(again_at));
-                    }
+                    let asked = match self.meanwhile(asking).await? {
+                        Ok(asked) => asked,
+                        Err(again_at) => return Ok(Next::NotBefore(again_at)),
+                    };
+                    context.archive_errand("probe", &decided, &asked).await?;
                 }
                 Verdict::Fetch(grounds) => return self.fetch(&page, grounds, turn).await,
             }
@@ -165,7 +169,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         page: &PageRecord,
         grounds: Grounds,
         mut turn: Turn,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<Next, CrawlError> {
         let context = Arc::clone(&self.context);
         // The limit is on pages, each counted once.
         let counted =
@@ -179,7 +183,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
             Role::Sitemap => &context.sitemap_terms,
         };
         let terms = Terms { validators: context.validators(page), ..terms.clone() };
-        let deadline = self.deadline;
+        let (deadline, decided) = (self.deadline, Decided::of(&grounds));
         // Few sitemaps at a time: each may be large. Nobody closes the slots.
         let asking = async {
             let slot = match page.role {
@@ -198,8 +202,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
         };
         context.tell_order(page);
         let trust = self.trust;
-        let mut visit = self.on_loan(context.visit(page, fetched, &trust)).await?;
+        let mut visit = self.on_loan(context.visit(page, &fetched, &trust)).await?;
         context.release_copies(page, &mut visit).await?;
+        context.archive_page(page, &decided, &fetched, &mut visit).await?;
         if let Some((claim, truth)) = sitemaps::proof(page, &visit.outcome) {
             self.trust.told(claim, truth);
         }
@@ -211,7 +216,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     /// Hands what is done to the store. While an earlier report is being written it gathers.
-    async fn hand_over(&mut self) -> Result<Next, StoreError> {
+    async fn hand_over(&mut self) -> Result<Next, CrawlError> {
         let busy = self.writing.as_ref().is_some_and(|task| !task.is_finished());
         let links: usize = self.visits.iter().map(|visit| visit.found.len()).sum();
         let is_large = self.visits.len() >= GATHERED || links >= LINKS_AT_ONCE;
@@ -225,7 +230,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
 
     /// Waits for an answer. What gathered while a report was being written is handed to the store
     /// as soon as that is done: a slow answer does not keep it from being durable.
-    async fn meanwhile<R>(&mut self, asking: impl Future<Output = R>) -> Result<R, StoreError> {
+    async fn meanwhile<R>(&mut self, asking: impl Future<Output = R>) -> Result<R, CrawlError> {
         let mut asking = pin!(asking);
         while !self.visits.is_empty() && self.writing.is_some() {
             tokio::select! {
@@ -242,14 +247,14 @@ impl<S: Store, T: Transport> Worker<S, T> {
 
     /// Waits for what may take long, as a sink does that is full. The lease is renewed meanwhile: if
     /// it ran out, the page would be fetched and its items yielded once more.
-    async fn on_loan<R>(
+    async fn on_loan<R, E: Into<CrawlError>>(
         &mut self,
-        reading: impl Future<Output = Result<R, StoreError>>,
-    ) -> Result<R, StoreError> {
+        reading: impl Future<Output = Result<R, E>>,
+    ) -> Result<R, CrawlError> {
         let mut reading = pin!(reading);
         loop {
             tokio::select! {
-                read = &mut reading => return read,
+                read = &mut reading => return read.map_err(Into::into),
                 () = tokio::time::sleep(LEASE / 3) => {}
             }
             let (now, lease) = (self.context.clock.now(), self.context.lease());
@@ -262,9 +267,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     /// Waits for the report that is being written: what it held is durable then.
-    async fn written(&mut self) -> Result<Next, StoreError> {
+    async fn written(&mut self) -> Result<Next, CrawlError> {
         let Some(task) = &mut self.writing else { return Ok(Next::More) };
-        let panicked = |panic: JoinError| StoreError::NotDone { cause: panic.to_string() };
+        let panicked = |panic: JoinError| CrawlError::Worker(panic.to_string());
         let written = task.await.map_err(panicked);
         self.writing = None;
         written?
@@ -299,7 +304,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
         page: &PageRecord,
         reason: RefusalReason,
         evidence: Option<String>,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<Next, CrawlError> {
         let now = self.context.clock.now();
         let mut visit = self.context.refused(page, reason, evidence, now);
         self.context.release_copies(page, &mut visit).await?;
@@ -309,7 +314,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
 
     /// Puts all of the site's pages aside that are not worth a request any more: where one is, there
     /// may be thousands. Those that come to be so during this lease wait for the next.
-    async fn leave_all(&mut self) -> Result<Next, StoreError> {
+    async fn leave_all(&mut self) -> Result<Next, CrawlError> {
         if std::mem::replace(&mut self.has_left, true) {
             return Ok(Next::More);
         }
@@ -339,7 +344,7 @@ impl<S: Store, T: Transport> Worker<S, T> {
     }
 
     /// Waits until all that is done is durable.
-    async fn flush(&mut self) -> Result<(), StoreError> {
+    async fn flush(&mut self) -> Result<(), CrawlError> {
         self.written().await?;
         self.start_commit(AfterReport::Keep, Timestamp::EPOCH).await;
         self.written().await.map(drop)
@@ -371,8 +376,9 @@ impl<S: Store, T: Transport> Worker<S, T> {
 async fn commit<S: Store, T: Transport>(
     context: Arc<Context<S, T>>,
     report: SiteReport,
-) -> Result<Next, StoreError> {
+) -> Result<Next, CrawlError> {
     let site = report.token.site.clone();
+    context.archive_is_durable().await?;
     let receipt = context.store.commit(report, context.clock.now()).await?;
     context.committed.notify_one();
     context.outbox_fed.notify_one();

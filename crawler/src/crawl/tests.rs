@@ -112,6 +112,7 @@ impl Transport for Web {
         Ok(Reply {
             url,
             status: StatusCode::from_u16(status).unwrap(),
+            request: HeaderMap::new(),
             headers,
             body: Bytes::from(body),
             completeness,
@@ -233,6 +234,8 @@ impl Data {
             scorer: hooks.scorer,
             filter: hooks.filter,
             extractors: hooks.extractors,
+            archive: None,
+            bulk: None,
             stop,
         });
         let crawl = crawl.unwrap();

@@ -52,10 +52,10 @@ impl<S: Store, T: Transport> Context<S, T> {
     pub(super) async fn visit(
         &self,
         page: &PageRecord,
-        fetched: Result<Reply, FetchError>,
+        fetched: &Result<Reply, FetchError>,
         trust: &LastmodTrust,
     ) -> Result<Visit, StoreError> {
-        let later = Later::of(&fetched);
+        let later = Later::of(fetched);
         let mut visit = self.judge(page, fetched, trust).await?;
         self.keep_fresh(page, later, &mut visit);
         Ok(visit)
@@ -64,19 +64,19 @@ impl<S: Store, T: Transport> Context<S, T> {
     async fn judge(
         &self,
         page: &PageRecord,
-        fetched: Result<Reply, FetchError>,
+        fetched: &Result<Reply, FetchError>,
         trust: &LastmodTrust,
     ) -> Result<Visit, StoreError> {
         let now = self.clock.now();
-        let answer = reply::answer(&fetched, now);
+        let answer = reply::answer(fetched, now);
         let reply = match fetched {
             Ok(reply) => reply,
-            Err(error) => return Ok(self.unanswered(page, &error, answer, now)),
+            Err(error) => return Ok(self.unanswered(page, error, answer, now)),
         };
         self.reporter.count(|counts| counts.wire_bytes += reply.wire_bytes);
         let status = reply.status.as_u16();
         Ok(match (StatusEffect::of(status), reply.completeness) {
-            (StatusEffect::Redirect, _) => self.redirected(page, &reply, now),
+            (StatusEffect::Redirect, _) => self.redirected(page, reply, now),
             // What the peer broke off may lack a rule: it is no page, and is asked for again.
             (StatusEffect::Read, Completeness::Partial(cause)) => {
                 let detail =
@@ -84,13 +84,13 @@ impl<S: Store, T: Transport> Context<S, T> {
                 self.failed(page, cause.reason(), detail, answer, now)
             }
             (StatusEffect::Read, _) if page.role == Role::Sitemap => {
-                self.read_sitemap(page, &reply, trust, now).await?
+                self.read_sitemap(page, reply, trust, now).await?
             }
             (StatusEffect::Read, Completeness::Whole | Completeness::Truncated) => {
-                self.read(page, &reply, now).await?
+                self.read(page, reply, now).await?
             }
-            (StatusEffect::Withdraw(why), _) => self.without_content(page, &reply, why, now),
-            (StatusEffect::Stand, _) => self.not_modified(page, &reply, answer, now).await?,
+            (StatusEffect::Withdraw(why), _) => self.without_content(page, reply, why, now),
+            (StatusEffect::Stand, _) => self.not_modified(page, reply, answer, now).await?,
             (StatusEffect::Keep, _) => {
                 let reason = FailureReason::of_status(status);
                 self.failed(page, reason, format!("status {status}"), answer, now)

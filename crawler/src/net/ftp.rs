@@ -86,6 +86,7 @@ pub(super) async fn get(
     Ok(Reply {
         url: url.clone(),
         status,
+        request: HeaderMap::new(),
         headers: HeaderMap::new(),
         wire_bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
         body: body.freeze(),

@@ -202,6 +202,7 @@ impl HttpTransport {
     ) -> Result<Reply, FetchErrorKind> {
         self.admit_literal(url)?;
         let request = self.request(url, terms)?;
+        let sent = without_login(request.headers());
         let (response, first_byte, held) = self.head(request, url, terms, versions, start).await?;
         let head_at = self.0.clock.now();
         let proxied = self.0.proxies.for_url(url).is_some();
@@ -219,6 +220,7 @@ impl HttpTransport {
         Ok(Reply {
             url: url.clone(),
             status: head.status,
+            request: sent,
             headers: head.headers,
             body: body.bytes,
             completeness: body.completeness,
@@ -403,6 +405,13 @@ async fn receive(
         }
         Ok(_) | Err(_) => body,
     }
+}
+
+/// Headers of a request as they may be kept: a proxy's login is no part of them.
+fn without_login(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.remove(PROXY_AUTHORIZATION);
+    headers
 }
 
 fn ends_of(connection: &CaptureConnection) -> Option<Ends> {

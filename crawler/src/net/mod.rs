@@ -35,6 +35,7 @@ pub use self::guard::{AddressClass, Blocked, Guard};
 pub use self::http::HttpTransport;
 pub use self::proxy::{Proxies, Proxy, ProxyError, ProxyFault};
 pub use self::setup::{HttpConfig, SetupError};
+pub(crate) use self::tls::client_config;
 pub use self::tls::{CaError, TlsFault, TlsProblem};
 pub use self::transport::{
     Accept, Completeness, Limits, PartialCause, Reply, Terms, Transport, Validators,

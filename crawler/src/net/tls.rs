@@ -120,7 +120,7 @@ pub enum CaError {
 }
 
 /// Trusts the web's CAs and those of the extra file.
-pub(super) fn client_config(extra_ca: Option<&Path>) -> Result<ClientConfig, CaError> {
+pub(crate) fn client_config(extra_ca: Option<&Path>) -> Result<ClientConfig, CaError> {
     let mut roots = RootCertStore::empty();
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     if let Some(path) = extra_ca {

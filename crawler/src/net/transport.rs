@@ -122,6 +122,9 @@ pub struct Reply {
     pub url: Url,
     /// The status.
     pub status: StatusCode,
+    /// The headers that were sent, but for those that the connection adds and those that speak to a
+    /// proxy.
+    pub request: HeaderMap,
     /// The headers as they came. Content-Encoding and Content-Length still tell of the wire.
     pub headers: HeaderMap,
     /// The decoded body, at most [`Limits::body_bytes`].

@@ -124,6 +124,8 @@ pub(super) async fn pages_of_a_site(store: &impl Store) {
     assert_eq!(from, None);
     assert_eq!(got.len(), 7);
     assert_eq!(got.into_iter().collect::<BTreeSet<_>>(), mine);
+    let (all, next) = store.all_pages(None, 9).await.unwrap();
+    assert_eq!((all.len(), next), (8, None), "of all sites");
     let none = store.pages(&Site::from_host("z.example"), None, 3).await.unwrap();
     assert_eq!(none, (vec![], None));
 }

@@ -404,8 +404,16 @@ impl<E: Engine> Store for LocalStore<E> {
         from: Option<PageCursor>,
         max: usize,
     ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
-        let site = site.clone();
-        self.read(move |shared, engine| shared.pages(engine, &site, from, max)).await
+        let prefix = key::pages_of(key::site_hash(site));
+        self.read(move |shared, engine| shared.pages(engine, &prefix, from, max)).await
+    }
+
+    async fn all_pages(
+        &self,
+        from: Option<PageCursor>,
+        max: usize,
+    ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
+        self.read(move |shared, engine| shared.pages(engine, &[key::PAGE], from, max)).await
     }
 
     async fn alike(

@@ -334,14 +334,13 @@ impl<E: Engine> Shared<E> {
     pub(super) fn pages(
         &self,
         engine: &E,
-        site: &Site,
+        prefix: &[u8],
         from: Option<PageCursor>,
         max: usize,
     ) -> Result<(Vec<PageRecord>, Option<PageCursor>), StoreError> {
-        let prefix = key::pages_of(key::site_hash(site));
         let from = from.map_or(prefix.to_vec(), |cursor| cursor.0);
         let (mut rows, mut next) = (Vec::new(), None);
-        engine.scan(&from, &prefix, max.saturating_add(1), &mut |key, value| {
+        engine.scan(&from, prefix, max.saturating_add(1), &mut |key, value| {
             if rows.len() == max {
                 next = Some(PageCursor(key.to_vec()));
                 return ControlFlow::Break(());

@@ -16,7 +16,7 @@ pub(crate) use page::{FromRow, Origins, OutcomeRow, PageRow};
 pub(crate) use site::{RobotsRow, SiteRow};
 
 /// The version of every record that this build writes; it reads no other yet.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 const MAX_CODE_BYTES: usize = 64;
 const MAX_TEXT_BYTES: usize = 512;

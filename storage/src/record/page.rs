@@ -8,7 +8,9 @@ use url::Url;
 
 use super::{VERSION, cut, cut_code, cut_text};
 use crate::key::{self, PageKey, Place, due_moment, due_second};
-use crate::page::{Alike, DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via};
+use crate::page::{
+    Alike, Archived, DirectiveNote, Fetched, MAX_URL_BYTES, Outcome, PageRecord, Role, Via,
+};
 use crate::store::StoreError;
 
 const MAX_DIRECTIVES: usize = 64;
@@ -105,6 +107,7 @@ pub(crate) struct FetchedRow {
     alike: Option<(String, Option<u8>)>,
     stand_in: Option<String>,
     wall: Option<String>,
+    archived: Option<(i64, [u8; 20])>,
 }
 
 /// Where and how a page was found; what a [`PageRow`] starts with.
@@ -353,6 +356,7 @@ impl From<Fetched> for FetchedRow {
             alike: fetched.alike.and_then(|alike| Some((kept_url(alike.url)?, alike.bits))),
             stand_in: fetched.stand_in.and_then(kept_url),
             wall: fetched.wall.map(cut_code),
+            archived: fetched.archived.map(|there| (there.at.as_millis(), there.payload)),
         }
     }
 }
@@ -383,6 +387,10 @@ impl From<FetchedRow> for Fetched {
             }),
             stand_in: row.stand_in.and_then(|url| Url::parse(&url).ok()),
             wall: row.wall,
+            archived: row.archived.map(|(at, payload)| {
+                let at = Timestamp::from_millis(at);
+                Archived { at, payload }
+            }),
         }
     }
 }

@@ -7,13 +7,13 @@ use comity_compliance::{Site, Timestamp};
 use comity_storage::{Durability, EngineKind, OpenOptions, Store as _, engine_in, open};
 
 /// Each known URL with the number of its visits that brought a response.
-pub(super) type Known = BTreeMap<String, u32>;
+pub(crate) type Known = BTreeMap<String, u32>;
 
 /// URLs that are read at once.
 const PAGE: usize = 1_000;
 
 /// What a copy of the store in `data` knows of `hosts`; nothing if there is none yet.
-pub(super) fn copied(data: &Path, engine: EngineKind, hosts: &[&str]) -> Known {
+pub(crate) fn copied(data: &Path, engine: EngineKind, hosts: &[&str]) -> Known {
     if !matches!(engine_in(data), Ok(Some(_))) {
         let left = std::fs::read_dir(data).map_or(0, |entries| {
             entries.flatten().filter(|entry| entry.file_name() != "comity.lock").count()

@@ -207,6 +207,7 @@ impl Transport for Web {
         Ok(Reply {
             url,
             status: StatusCode::from_u16(status).unwrap(),
+            request: HeaderMap::new(),
             headers,
             wire_bytes: body.len() as u64,
             body: Bytes::from(body),
@@ -272,6 +273,8 @@ impl Bench {
         let crawl = Crawl::new(Parts {
             settings,
             recovered: store.opening() == Opening::Recovered,
+            archive: None,
+            bulk: None,
             scorer: None,
             filter: None,
             extractors: Extractors::default(),

@@ -1,0 +1,107 @@
+//! `comity export`: what was crawled, in formats that others read.
+
+mod pages;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Context as _;
+use comity_storage::Store as _;
+
+use self::pages::Pages;
+use super::args::{CdxjArgs, ExportArgs, ExportCommand};
+use super::terminal::plural;
+use super::{Exit, Usage, data_dir, open, progress, read_config};
+use crate::clock::Clock;
+use crate::output::warc::export_cdxj;
+
+pub(super) async fn run(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    match &args.command {
+        Some(ExportCommand::Cdxj(args)) => cdxj(args, config),
+        None => page_records(args, config).await,
+    }
+}
+
+/// Pages that are read at once: a crawl may know more than there is memory for.
+const PORTION: usize = 1_000;
+
+async fn page_records(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let data = data_dir(args.data.data.clone(), config)?;
+    open::not_in_use(&data, "export")?;
+    let (store, _) = open::earlier(&data, Clock::real()).await?;
+    let written = write_pages(&store, &args, opened(args.output.as_deref())?).await;
+    store.close().await?;
+    let ended = match written {
+        Ok(count) => Ok(count),
+        Err(error) => Err(error.downcast::<io::Error>()?),
+    };
+    match ended {
+        Ok(count) => progress::say(&plural(count, "page", "pages")),
+        // Whoever reads has had enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => return Err(error).context("could not write the export"),
+    }
+    Ok(Exit::Done)
+}
+
+/// Says how many were written.
+async fn write_pages(
+    store: &open::AnyStore,
+    args: &ExportArgs,
+    out: BufWriter<Box<dyn Write + Send>>,
+) -> anyhow::Result<u64> {
+    let mut pages = Pages::begin(args.format, out)?;
+    let (mut count, mut from) = (0, None);
+    loop {
+        let (mut records, next) = store.all_pages(from, PORTION).await?;
+        records.retain(|page| args.all || page.last.is_some());
+        count += records.len() as u64;
+        pages.write(&records)?;
+        if next.is_none() {
+            pages.end()?;
+            return Ok(count);
+        }
+        from = next;
+    }
+}
+
+fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
+    let dir = match &args.warc {
+        Some(dir) => Some(dir.clone()),
+        None => read_config(config)?.output.warc.dir,
+    };
+    let dir = dir.ok_or_else(|| {
+        Usage(
+            "which archive? Name its directory by --warc, or set output.warc.dir in comity.toml"
+                .into(),
+        )
+    })?;
+    let exported = export_cdxj(&dir, &mut opened(args.output.as_deref())?)?;
+    let mut said = format!(
+        "{} of {}",
+        plural(exported.captures, "capture", "captures"),
+        plural(exported.files as u64, "file", "files")
+    );
+    if exported.torn_bytes > 0 {
+        said.push_str(&format!(
+            "; {} bytes at the end of a file are no whole record: it is being written, or a crash \
+             cut it",
+            exported.torn_bytes
+        ));
+    }
+    progress::say(&said);
+    Ok(Exit::Done)
+}
+
+/// The file, or standard output.
+fn opened(path: Option<&Path>) -> anyhow::Result<BufWriter<Box<dyn Write + Send>>> {
+    let out: Box<dyn Write + Send> = match path {
+        Some(path) => {
+            let file = File::create(path);
+            Box::new(file.with_context(|| format!("could not write {}", path.display()))?)
+        }
+        None => Box::new(io::stdout()),
+    };
+    Ok(BufWriter::new(out))
+}

@@ -1,0 +1,120 @@
+//! What a crawl hands on to others: an archive of its exchanges, items of extractors, documents for
+//! an index elsewhere.
+//!
+//! All of it is at least once: what is handed on is durable before the store takes it as done, and
+//! what was under way at a crash is handed on again.
+
+pub mod bulk;
+pub mod items;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod warc;
+
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use comity_compliance::Timestamp;
+use url::Url;
+
+/// What an extractor found on a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The extractor's name.
+    pub extractor: String,
+    /// The page.
+    pub url: Url,
+    /// When the page was fetched.
+    pub at: Timestamp,
+    /// What was found.
+    pub value: serde_json::Value,
+}
+
+/// What a sink's call comes to.
+pub type Written<'a> = Pin<Box<dyn Future<Output = Result<(), OutputError>> + Send + 'a>>;
+
+/// Where items go. Whoever writes waits for each call: a slow sink slows the crawl, and nothing is
+/// dropped.
+pub trait Sink: Send {
+    /// Takes a batch. It may be gone after a crash until [`Sink::sync`] has returned; a batch whose
+    /// call failed counts as not written and is written again.
+    fn write<'a>(&'a mut self, batch: &'a [Item]) -> Written<'a>;
+
+    /// Returns once all that was written outlives what the durability of the crawl says: the
+    /// process, or also the power.
+    fn sync(&mut self) -> Written<'_>;
+
+    /// Syncs and ends. No call may follow.
+    fn close(&mut self) -> Written<'_>;
+}
+
+/// An output that could not be written. What was not written is handed on again by the next run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// A file failed.
+    #[error(
+        "could not {what} {}; when that is mended (by free space, if the disk is full) the same \
+         command goes on, and what is missing is written",
+        path.display()
+    )]
+    File {
+        /// What was tried, such as `write`.
+        what: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// Why it failed.
+        #[source]
+        cause: io::Error,
+    },
+    /// Another process writes there.
+    #[error("{} is being written by another process; name another directory or prefix", .0.display())]
+    InUse(PathBuf),
+    /// An earlier call failed; nothing is written any more.
+    #[error("nothing more is written, because: {0}")]
+    Stopped(String),
+    /// A service could not be used.
+    #[error("{url}: {problem}")]
+    Service {
+        /// Its address.
+        url: String,
+        /// What is wrong, and what becomes of what was not sent.
+        problem: String,
+    },
+    /// What lies there is not what this sink writes.
+    #[error("{}: {problem}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// A task of the writer died: a fault of this program.
+    #[error("a writer died, which is a fault of this program: {0}")]
+    Writer(String),
+}
+
+impl OutputError {
+    pub(crate) fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |cause| Self::File { what, path, cause }
+    }
+}
+
+/// Makes a directory's entries durable, where the system can.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), OutputError> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let synced = std::fs::File::open(dir).and_then(|dir| dir.sync_all());
+    synced.map_err(OutputError::file("sync", dir))
+}
+
+/// Runs what blocks on a thread for that, and waits for it.
+pub(crate) async fn blocking<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, OutputError> + Send + 'static,
+) -> Result<R, OutputError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|panic| OutputError::Writer(panic.to_string()))?
+}
