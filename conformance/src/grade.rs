@@ -20,6 +20,7 @@ pub use self::expected::ExpectedFailures;
 pub use self::faults::{Fault, caught_by, faults};
 pub use self::html::html;
 pub use self::junit::junit;
+pub(crate) use self::junit::escape;
 pub use self::peers::peers;
 pub use self::table::table;
 

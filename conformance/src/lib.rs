@@ -8,6 +8,7 @@
 
 pub mod grade;
 mod lab;
+pub mod trial;
 pub mod vectors;
 
 pub use lab::{
