@@ -243,7 +243,10 @@ fn chosen(arguments: &GradeArguments) -> anyhow::Result<Vec<Scenario>> {
         .filter(|s| !s.needs_proxy || arguments.reach.proxy)
         .filter(only)
         .collect();
-    anyhow::ensure!(!chosen.is_empty(), "no scenario is chosen; `comity-lab grade --list` prints all");
+    anyhow::ensure!(
+        !chosen.is_empty(),
+        "no scenario is chosen; `comity-lab grade --list` prints all"
+    );
     Ok(chosen)
 }
 
@@ -270,7 +273,9 @@ async fn grade(arguments: &GradeArguments) -> anyhow::Result<ExitCode> {
     let report = trial::grade(scenarios, trial).await?;
     write!(output, "{}", trial::table(&report))?;
     let write = |path: &Option<PathBuf>, text: String| match path {
-        Some(path) => fs::write(path, text).with_context(|| format!("could not write {}", path.display())),
+        Some(path) => {
+            fs::write(path, text).with_context(|| format!("could not write {}", path.display()))
+        }
         None => Ok(()),
     };
     write(&arguments.junit, trial::junit(&report))?;

@@ -73,7 +73,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("no-base", "does not know base"),
     ("keeps-entities", "does not decode character references in links"),
     ("fragments", "asks for one page once a fragment"),
-    ("no-sitemaps", "reads no sitemaps"),
+    ("sitemap-entities", "does not decode character references in sitemaps"),
     ("sitemap-xml-only", "reads XML sitemaps only"),
     ("sitemap-no-index", "does not know sitemap indexes"),
     ("sitemap-no-gzip", "does not decode sitemaps"),
@@ -140,12 +140,7 @@ enum Kind {
 
 impl Client {
     /// A client with one fault, or none.
-    pub fn new(
-        agent: &str,
-        interval: Duration,
-        proxy: Option<&str>,
-        fault: Option<&str>,
-    ) -> Self {
+    pub fn new(agent: &str, interval: Duration, proxy: Option<&str>, fault: Option<&str>) -> Self {
         Self {
             agent: agent.to_owned(),
             interval,
@@ -196,7 +191,9 @@ impl Client {
     fn is_public(&self, url: &Url) -> bool {
         self.has("private")
             || match url.host() {
-                Some(Host::Ipv4(ip)) => !ip.is_private() && !ip.is_link_local() && !ip.is_unspecified(),
+                Some(Host::Ipv4(ip)) => {
+                    !ip.is_private() && !ip.is_link_local() && !ip.is_unspecified()
+                }
                 Some(Host::Ipv6(_)) => false,
                 Some(Host::Domain(name)) => !name.ends_with("localhost"),
                 None => false,
@@ -238,11 +235,8 @@ impl Client {
             }
         }
         let Some(location) = reply.header("location") else { return };
-        let target = if self.has("location-as-is") {
-            Url::parse(location)
-        } else {
-            todo.url.join(location)
-        };
+        let target =
+            if self.has("location-as-is") { Url::parse(location) } else { todo.url.join(location) };
         let Ok(url) = target else { return };
         let endless = self.has("endless-redirects");
         if self.has("no-redirects") || (todo.hops >= HOPS && !endless) || !self.is_public(&url) {
@@ -280,8 +274,7 @@ impl Client {
     async fn read(&mut self, todo: &Todo, reply: &Reply) {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         if todo.kind == Kind::Sitemap {
-            let xml_only = self.has("sitemap-xml-only");
-            let (maps, urls) = page::sitemap(&text, xml_only);
+            let (maps, urls) = page::sitemap(&text, &|fault| self.has(fault));
             let maps = if self.has("sitemap-no-index") { Vec::new() } else { maps };
             maps.iter().for_each(|map| self.add(map, Some(&todo.url), Kind::Sitemap));
             for url in urls {
@@ -310,8 +303,9 @@ impl Client {
         };
         if !self.crawl.rules.contains_key(&origin) {
             let rules = Box::pin(self.robots(url)).await;
-            if !self.has("no-sitemaps") {
-                rules.sitemaps.iter().for_each(|map| self.add(map, None, Kind::Sitemap));
+            rules.sitemaps.iter().for_each(|map| self.add(map, None, Kind::Sitemap));
+            if let Some(delay) = rules.delay.filter(|_| !self.has("no-crawl-delay")) {
+                self.crawl.ready.insert(host_of(url), Instant::now() + delay);
             }
             self.crawl.rules.insert(origin.clone(), rules);
         }
@@ -400,7 +394,11 @@ impl Client {
         let fetch = Fetch {
             url: url.clone(),
             method: if self.has("posts") { "POST" } else { "GET" },
-            agent: if self.has("nameless") { "Mozilla/5.0".into() } else { format!("{}/1.0", self.agent) },
+            agent: if self.has("nameless") {
+                "Mozilla/5.0".into()
+            } else {
+                format!("{}/1.0", self.agent)
+            },
             condition: known.filter(|_| !self.has("no-conditions")).cloned(),
             proxy: self.proxy.clone(),
             endless: self.has("endless-bodies"),

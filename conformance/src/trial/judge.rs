@@ -47,7 +47,9 @@ impl Grade {
         let any = |patterns: &[String]| {
             patterns.is_empty() || arrivals.iter().any(|a| patterns.iter().any(|p| fits(p, a)))
         };
-        if arrivals.is_empty() || !any(&expect.exercised) {
+        // A header that later requests must have is not seen where there is but the first.
+        let seen = |h: &Header| arrivals.iter().filter(|a| fits(&h.what, a)).count() > h.skip;
+        if arrivals.is_empty() || !any(&expect.exercised) || !expect.header.iter().all(seen) {
             return Self { verdict: Verdict::NotExercised, findings: Vec::new() };
         }
         let mut findings = Vec::new();
@@ -116,7 +118,8 @@ fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut 
     for (site, least_s) in expect.pace.iter().map(|site| (site, interval_s)).chain(gaps) {
         let of_site: Vec<_> = arrivals.iter().filter(|a| a.site == *site).collect();
         let least_s = least_s - ALLOWANCE_S.max(least_s / 20.0);
-        let close = |pair: &&[&Arrival]| pair.iter().map(|a| a.at_s).fold(0.0, |a, b| b - a) < least_s;
+        let close =
+            |pair: &&[&Arrival]| pair.iter().map(|a| a.at_s).fold(0.0, |a, b| b - a) < least_s;
         let close: Vec<_> = of_site.windows(2).filter(close).collect();
         if let Some([first, second]) = close.first() {
             let (count, gap) = (close.len(), second.at_s - first.at_s);

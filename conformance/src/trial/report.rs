@@ -114,11 +114,8 @@ pub fn junit(report: &TrialReport) -> String {
     );
     for Graded { scenario, grade, .. } in &report.results {
         let class = escape(&format!("{}.{}", scenario.level.name(), scenario.clauses.join("+")));
-        let _ = write!(
-            xml,
-            "    <testcase classname=\"{class}\" name=\"{}\"",
-            escape(&scenario.name)
-        );
+        let _ =
+            write!(xml, "    <testcase classname=\"{class}\" name=\"{}\"", escape(&scenario.name));
         let _ = match grade.verdict {
             Verdict::Kept => writeln!(xml, "/>"),
             Verdict::NotExercised => {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::judge::{Grade, Verdict};
 use super::report::{Graded, TrialReport};
@@ -44,7 +44,9 @@ pub struct Trial {
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The lab did not start.
-    #[error("could not start the lab's sites on loopback (some systems have no 127.0.1.1 until it is set up; --proxy does without)")]
+    #[error(
+        "could not start the lab's sites on loopback (some systems have no 127.0.1.1 until it is set up; --proxy does without)"
+    )]
     Lab(#[source] io::Error),
     /// Files for the crawler could not be written.
     #[error("could not write to a temporary directory")]
@@ -93,6 +95,9 @@ async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Grade
     let command = fill(trial, &web.seed(index), web.proxy().unwrap_or_default(), dir, &place);
     let mut ended = String::new();
     for run in 0..scenario.runs {
+        if run > 0 {
+            sleep(Duration::from_secs(scenario.pause)).await;
+        }
         let log = dir.join(format!("{}.log", scenario.name));
         let limit = Duration::from_secs(trial.seconds.unwrap_or(scenario.seconds));
         ended = run_once(&command, web, dir, &log, limit).await?;
@@ -137,7 +142,15 @@ async fn run_once(
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(output).stderr(errors);
     shell.process_group(0).kill_on_drop(true);
-    for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+    for name in [
+        "http_proxy",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+        "no_proxy",
+        "NO_PROXY",
+    ] {
         shell.env_remove(name);
     }
     if let Some(proxy) = web.proxy() {
@@ -157,7 +170,7 @@ async fn run_once(
     };
     if let Some(group) = group {
         // What the crawler has started and left behind; usually there is nothing left to end.
-        let kill = format!("kill -KILL -- -{group}");
+        let kill = format!("kill -KILL -{group}");
         let mut kill_group = Command::new("sh");
         kill_group.arg("-c").arg(kill).stderr(Stdio::null());
         let _ = kill_group.status().await;

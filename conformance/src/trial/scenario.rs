@@ -62,6 +62,9 @@ pub struct Scenario {
     /// How often the crawler is run, on the same `{dir}`.
     #[serde(default = "one")]
     pub runs: u32,
+    /// Seconds from run to run.
+    #[serde(default)]
+    pub pause: u64,
     /// The time limit of a run, in seconds.
     #[serde(default = "twelve")]
     pub seconds: u64,

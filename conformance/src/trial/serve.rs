@@ -140,8 +140,6 @@ impl Web {
     pub fn ledger(&self, scenario: &str) -> Vec<Arrival> {
         self.shared.ledger.of(scenario)
     }
-
-
 }
 
 /// Takes connections. `front` is the proxy, and the page that explains.
@@ -232,7 +230,8 @@ impl Shared {
                 let fill = |text: &str| self.fill(*index, site, &head.target, text);
                 let mut filled = Filled::new(answer, &head.target, fill);
                 let has = |(name, value): &(String, String)| {
-                    name == "if-none-match" && answer.etag.as_ref().is_some_and(|e| value.contains(e))
+                    name == "if-none-match"
+                        && answer.etag.as_ref().is_some_and(|e| value.contains(e))
                 };
                 if head.headers.iter().any(has) {
                     (filled.status, filled.body) = (304, Vec::new());

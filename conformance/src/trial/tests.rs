@@ -30,7 +30,9 @@ async fn crawl(scenario: Scenario, fault: Option<String>) -> Result<(), String> 
     let grade = web.judge(0, INTERVAL).ok_or("no scenario")?;
     match (&fault, grade.verdict) {
         (None, Verdict::Kept) | (Some(_), Verdict::Broken) => Ok(()),
-        (None, verdict) => Err(format!("{name} without a fault: {verdict:?} {:#?}", grade.findings)),
+        (None, verdict) => {
+            Err(format!("{name} without a fault: {verdict:?} {:#?}", grade.findings))
+        }
         (Some(fault), verdict) => Err(format!("{name} with {fault}: {verdict:?}")),
     }
 }

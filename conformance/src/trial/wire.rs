@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use async_compression::Level;
 use async_compression::tokio::bufread::GzipEncoder;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -160,9 +161,7 @@ pub(super) async fn send(wire: &mut impl Wire, mut answer: Filled) -> io::Result
         Some(Break::Truncate | Break::BadChunk | Break::Drip | Break::Flood) | None => {}
     }
     if answer.gzip {
-        let mut packed = Vec::new();
-        GzipEncoder::new(&answer.body[..]).read_to_end(&mut packed).await?;
-        answer.body = packed;
+        answer.body = packed(answer.body).await?;
         let has_coding = answer.headers.iter().any(|(name, _)| name == "content-type")
             && !answer.headers.iter().any(|(_, value)| value == "application/gzip");
         if has_coding {
@@ -200,6 +199,17 @@ pub(super) async fn send(wire: &mut impl Wire, mut answer: Filled) -> io::Result
         Some(Break::Flood) => go_on(wire, &[b' '; 16 * 1024], Duration::from_millis(1)).await,
         _ => wire.shutdown().await,
     }
+}
+
+/// Long bodies take long to pack, and other sites must not wait for that.
+async fn packed(body: Vec<u8>) -> io::Result<Vec<u8>> {
+    let pack = move || {
+        let mut packed = Vec::new();
+        let mut encoder = GzipEncoder::with_quality(&body[..], Level::Fastest);
+        let runtime = tokio::runtime::Handle::current();
+        runtime.block_on(encoder.read_to_end(&mut packed)).map(|_| packed)
+    };
+    tokio::task::spawn_blocking(pack).await.map_err(io::Error::other)?
 }
 
 /// Keeps the connection until the client has left.

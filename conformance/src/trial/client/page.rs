@@ -12,7 +12,8 @@ pub(super) fn links(
 ) -> (Option<String>, Vec<String>) {
     let html = without(html, "<!--", "-->", has("comments"));
     let html = without(&html, "<script", "</script>", has("scripts"));
-    let (mut base, mut found, mut nofollow) = (None, Vec::new(), header_nofollow(headers, agent, has));
+    let (mut base, mut found, mut nofollow) =
+        (None, Vec::new(), header_nofollow(headers, agent, has));
     for tag in html.split('<').skip(1).filter_map(|part| part.split('>').next()) {
         let name = tag.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
         match name.as_str() {
@@ -61,7 +62,8 @@ fn meta_nofollow(tag: &str, agent: &str, has: Has<'_>) -> bool {
         false => (text("name").to_ascii_lowercase(), text("content").to_ascii_lowercase()),
     };
     let own = name == agent.to_ascii_lowercase() && !has("meta-agent");
-    (name == "robots" || own || has("meta-others") && name.ends_with("bot")) && forbids(&content, has)
+    (name == "robots" || own || has("meta-others") && name.ends_with("bot"))
+        && forbids(&content, has)
 }
 
 fn forbids(rules: &str, has: Has<'_>) -> bool {
@@ -100,10 +102,11 @@ fn without(text: &str, open: &str, close: &str, keep: bool) -> String {
 }
 
 /// Sitemaps and pages that a sitemap lists.
-pub(super) fn sitemap(text: &str, xml_only: bool) -> (Vec<String>, Vec<String>) {
+pub(super) fn sitemap(text: &str, has: Has<'_>) -> (Vec<String>, Vec<String>) {
     let between = |open: &str, close: &str| -> Vec<String> {
         let parts = text.split(open).skip(1).filter_map(|part| part.split(close).next());
-        parts.map(|url| decoded(url.trim())).collect()
+        let raw = has("sitemap-entities");
+        parts.map(|url| if raw { url.trim().to_owned() } else { decoded(url.trim()) }).collect()
     };
     if text.contains("<sitemapindex") {
         return (between("<loc>", "</loc>"), Vec::new());
@@ -111,7 +114,7 @@ pub(super) fn sitemap(text: &str, xml_only: bool) -> (Vec<String>, Vec<String>) 
     if text.contains("<urlset") {
         return (Vec::new(), between("<loc>", "</loc>"));
     }
-    if xml_only {
+    if has("sitemap-xml-only") {
         return (Vec::new(), Vec::new());
     }
     let urls = if text.contains("<rss") {

@@ -159,7 +159,8 @@ fn normalized(text: &str) -> String {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let escaped = (*byte == b'%').then(|| bytes.get(at + 1..at + 3)).flatten();
-        let octet = escaped.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        let octet =
+            escaped.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
         match octet {
             Some(octet) if octet.is_ascii_alphanumeric() || b"-._~".contains(&octet) => {
                 out.push(char::from(octet));
