@@ -9,8 +9,11 @@ use tokio::task::JoinSet;
 
 use super::client::{Client, FAULTS};
 use super::judge::Verdict;
+use super::report::table;
+use super::run::{Trial, grade};
 use super::scenario::{Mode, Scenario, scenarios};
 use super::serve::{Web, WebConfig};
+use crate::vectors::Policy;
 
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Crawls at the same time.
@@ -82,4 +85,36 @@ fn each_scenario_has_its_clauses() {
             assert!(known, "{}: there is no {clause}", scenario.name);
         }
     }
+}
+
+/// A crawler that fails, or does not end, is no obstacle: what it has started ends with it.
+#[tokio::test]
+async fn any_command_is_graded() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid_file = dir.path().join("pid");
+    let left_behind = format!("sleep 300 & echo $! > '{}'; sleep 300", pid_file.display());
+    for (command, said) in
+        [("echo no; exit 3", "exit status: 3\nno"), (&left_behind, "ended by the lab")]
+    {
+        let all = scenarios().unwrap();
+        let one: Vec<_> = all.into_iter().filter(|s| s.name == "disallow").collect();
+        let trial = Trial {
+            command: command.into(),
+            mode: Mode::Tls,
+            agent: "labbot".into(),
+            interval: INTERVAL,
+            policy: Policy::Google,
+            seconds: Some(1),
+            jobs: 1,
+        };
+        let report = grade(one, trial).await.unwrap();
+        assert!(!report.is_good());
+        assert_eq!(report.count(Verdict::NotExercised, None), 1);
+        assert!(report.results[0].said.contains(said), "{}", report.results[0].said);
+        assert!(table(&report).contains(said), "{}", table(&report));
+    }
+    let pid = std::fs::read_to_string(pid_file).unwrap();
+    // A zombie waits for its parent; it runs no more.
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
 }
