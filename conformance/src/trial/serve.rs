@@ -241,6 +241,7 @@ impl Shared {
             None => plain(404, "not found"),
         };
         filled.without_body = head.method == "HEAD";
+        filled.accepts_gzip = accepts_gzip(head);
         self.ledger.answered(place, filled.in_words());
         let sent = send(wire, filled).await;
         self.ledger.done(place);
@@ -310,9 +311,20 @@ fn plain(status: u16, text: &str) -> Filled {
         body: format!("{text}\n").into_bytes(),
         gzip: false,
         without_body: false,
+        accepts_gzip: true,
         delay: Duration::ZERO,
         then: None,
     }
+}
+
+/// Whether a client takes gzip (RFC 9110 §12.5.3): it says so, or nothing at all.
+fn accepts_gzip(head: &Head) -> bool {
+    let mut named = head.headers.iter().filter(|(name, _)| name == "accept-encoding").peekable();
+    let is_gzip = |coding: &str| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        matches!(name.trim(), "gzip" | "x-gzip" | "*") && weight.trim() != "q=0"
+    };
+    named.peek().is_none() || named.any(|(_, value)| value.split(',').any(is_gzip))
 }
 
 /// Without the port.

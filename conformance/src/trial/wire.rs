@@ -71,6 +71,7 @@ pub(super) struct Filled {
     pub(super) body: Vec<u8>,
     pub(super) gzip: bool,
     pub(super) without_body: bool,
+    pub(super) accepts_gzip: bool,
     pub(super) delay: Duration,
     pub(super) then: Option<Break>,
 }
@@ -95,6 +96,7 @@ impl Filled {
             body: fill(&body(answer, path)).into_bytes(),
             gzip: answer.gzip,
             without_body: false,
+            accepts_gzip: true,
             delay: Duration::from_secs_f64(answer.delay_s.clamp(0.0, 600.0)),
             then: answer.then,
         }
@@ -160,11 +162,11 @@ pub(super) async fn send(wire: &mut impl Wire, mut answer: Filled) -> io::Result
         Some(Break::Garbage) => return wire.write_all(b"SSH-2.0-lab\r\n\r\n\r\n").await,
         Some(Break::Truncate | Break::BadChunk | Break::Drip | Break::Flood) | None => {}
     }
-    if answer.gzip {
+    // A file that is packed stays so; a coding is only for those who take it.
+    let is_packed = answer.headers.iter().any(|(_, value)| value == "application/gzip");
+    if answer.gzip && (is_packed || answer.accepts_gzip) {
         answer.body = packed(answer.body).await?;
-        let has_coding = answer.headers.iter().any(|(name, _)| name == "content-type")
-            && !answer.headers.iter().any(|(_, value)| value == "application/gzip");
-        if has_coding {
+        if !is_packed {
             answer.headers.push(("content-encoding".into(), "gzip".into()));
         }
     }
