@@ -41,7 +41,7 @@ about a policy that the crawler was not run for.
 for name in names:
     command = " ".join(clean(runs[name]["crawler"]).split())
     version = (work / f"{name}.version").read_text().strip()
-    print(f"- **{name}**: {clean(version).split(' (')[0]}, policy {runs[name]['policy']}, told "
+    print(f"- **{name}**: {clean(version).split(' (')[0].rstrip('.')}, policy {runs[name]['policy']}, told "
           f"{runs[name]['interval_s']:g} s from request to request of a site\n  `{command}`")
 print("\nWhat is run beside the command lines stands in `conformance/grades/`.\n\n## Counts\n")
 print("| crawler | MUST kept | broken | – | SHOULD kept | broken | – | HOUSE kept | broken | – |")
