@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import sys
 
 NAMES = ["comity", "wget", "scrapy", "crawlee", "spider"]
@@ -25,6 +26,11 @@ def clean(text):
     return text
 
 
+def short(finding):
+    """Without the times of single requests: the reports have them."""
+    return re.sub(r"\d+\.\d\d s  ", "", finding)
+
+
 print("""# Grades of known crawlers
 
 What crawlers requested in the lab of [conformance](conformance.md), scenario by scenario: a record of
@@ -33,7 +39,7 @@ programs leave parts of this to whoever uses them; a setting or a few lines may 
 `conformance/grades/run` installs them, runs them and writes this page.
 
 Kept: the ledger shows all that the scenario expects. Broken: it shows something else; the requests
-are named below. –: the crawler did not come to where it would show. An empty field: the scenario is
+are named below (`NAME.html` of a run has all of them, with their times). –: the crawler did not come to where it would show. An empty field: the scenario is
 about a policy that the crawler was not run for.
 
 ## Versions and settings
@@ -64,5 +70,5 @@ for name in names:
         continue
     print(f"### {name}\n")
     for result in broken:
-        print(f"- {result['scenario']['name']}: " + "; ".join(f"`{f}`" for f in result["findings"]))
+        print(f"- {result['scenario']['name']}: " + "; ".join(f"`{short(f)}`" for f in result["findings"]))
     print()

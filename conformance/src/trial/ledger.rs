@@ -12,7 +12,7 @@ pub struct Arrival {
     pub scenario: String,
     /// The site's name in it.
     pub site: String,
-    /// Seconds since the lab started.
+    /// Seconds since the scenario's first request.
     pub at_s: f64,
     /// When the answer was sent, or had broken off; same clock.
     pub done_s: Option<f64>,
@@ -81,8 +81,16 @@ impl Ledger {
         }
     }
 
+    /// Those of a scenario, with times since the first of them.
     pub(super) fn of(&self, scenario: &str) -> Vec<Arrival> {
-        self.lock().iter().filter(|a| a.scenario == scenario).cloned().collect()
+        let of_scenario = |a: &&Arrival| a.scenario == scenario;
+        let mut arrivals: Vec<Arrival> = self.lock().iter().filter(of_scenario).cloned().collect();
+        let start_s = arrivals.first().map_or(0.0, |first| first.at_s);
+        for arrival in &mut arrivals {
+            arrival.at_s -= start_s;
+            arrival.done_s = arrival.done_s.map(|done_s| done_s - start_s);
+        }
+        arrivals
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arrival>> {
