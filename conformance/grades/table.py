@@ -36,7 +36,8 @@ print("""# Grades of known crawlers
 What crawlers requested in the lab of [conformance](conformance.md), scenario by scenario: a record of
 one run each, with the settings below, and no judgement of what a program is good for. Several of these
 programs leave parts of this to whoever uses them; a setting or a few lines may change a row.
-`conformance/grades/run` installs them, runs them and writes this page.
+`conformance/grades/run` installs them, runs them and writes this page. Sites were reached by address
+(127.0.1.1 …), so what a crawler keeps by domain name, such as a delay, may not have applied.
 
 Kept: the ledger shows all that the scenario expects. Broken: it shows something else; the requests
 are named below (`NAME.html` of a run has all of them, with their times). –: the crawler did not come to where it would show. An empty field: the scenario is
