@@ -19,6 +19,8 @@ pub use self::engine::{AskError, Engine, EngineError};
 pub use self::expected::ExpectedFailures;
 pub use self::faults::{Fault, caught_by, faults};
 pub use self::html::html;
+#[cfg(feature = "trial")]
+pub(crate) use self::junit::escape;
 pub use self::junit::junit;
 pub use self::peers::peers;
 pub use self::table::table;

@@ -4,10 +4,13 @@
 //! behaviour can slip in as the rule. It holds the [`vectors`], questions with
 //! one right answer each, and what [`grade`]s an engine by them; the [`Lab`], a
 //! small web of eight sites on loopback that keeps a ledger of every request;
-//! and [`judge`], which reads such a ledger and names each broken rule.
+//! [`judge`], which reads such a ledger and names each broken rule; and `trial`, which runs any
+//! crawler through scenarios and grades it.
 
 pub mod grade;
 mod lab;
+#[cfg(feature = "trial")]
+pub mod trial;
 pub mod vectors;
 
 pub use lab::{

@@ -1,5 +1,6 @@
 //! `comity-lab`: serves the lab for any crawler, and judges what it did.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,6 +8,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use comity_conformance::trial::{self, Client, Mode, Scenario, Trial, Web, WebConfig};
+use comity_conformance::vectors::{Level, Policy};
 use comity_conformance::{DEMO_AGENT, Lab, LedgerFile, judge};
 
 const BROKEN: u8 = 1;
@@ -14,9 +17,9 @@ const UNUSABLE: u8 = 2;
 
 /// A small web that shows whether a crawler keeps the rules.
 ///
-/// Eight sites on loopback use robots.txt, robots meta tags, X-Robots-Tag,
-/// redirects, errors and traps as real sites do. Every request goes into a
-/// ledger, and an independent judge says which rules were broken.
+/// Sites on loopback use robots.txt, robots meta tags, X-Robots-Tag, redirects,
+/// errors and traps as real sites do. Every request goes into a ledger, and an
+/// independent judge says which rules were broken.
 #[derive(Debug, Parser)]
 #[command(version, after_help = TEACHING)]
 struct Arguments {
@@ -25,7 +28,9 @@ struct Arguments {
 }
 
 const TEACHING: &str = "\
-Grade a crawler in three steps:
+Grade a crawler, one scenario after the other:
+  comity-lab grade --exec 'mycrawler {seed}' --agent mybot --html grade.html
+Or watch it in one small web of eight sites:
   1. comity-lab serve --agent mybot --ledger ledger.jsonl
   2. crawl from the seed that it prints, all hosts in scope, one request per
      second and site; then press Ctrl-C in the first window
@@ -33,13 +38,27 @@ Grade a crawler in three steps:
 
 Exit status:
   0  served, or every rule kept
-  1  a rule was broken
+  1  a rule was broken, or nothing was exercised
   2  unusable input: wrong arguments, no readable ledger, no free port";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a crawler through the scenarios, and grade what it requests.
+    Grade(Box<GradeArguments>),
+    /// The reference client: crawl from a seed, with a fault or without.
+    Client(ClientArguments),
     /// Start the web, print its sites, and wait for Ctrl-C.
     Serve {
+        /// Serve the scenarios of `grade` in the place of the eight sites; a
+        /// page explains each.
+        #[arg(long)]
+        scenarios: bool,
+        /// How the scenarios are reached.
+        #[command(flatten)]
+        reach: Reach,
+        /// Write the certificate of the lab's authority here.
+        #[arg(long, value_name = "FILE")]
+        ca_file: Option<PathBuf>,
         /// Stop by itself after this many seconds.
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
@@ -66,9 +85,117 @@ enum Command {
     },
 }
 
+/// How sites are reached.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct Reach {
+    /// By host names, through the lab's HTTP proxy.
+    #[arg(long)]
+    proxy: bool,
+    /// Over TLS, with the lab's own certificate authority.
+    #[arg(long)]
+    tls: bool,
+}
+
+impl Reach {
+    const fn mode(self) -> Mode {
+        match (self.proxy, self.tls) {
+            (false, false) => Mode::Direct,
+            (false, true) => Mode::Tls,
+            (true, false) => Mode::Proxy,
+            (true, true) => Mode::ProxyTls,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+struct GradeArguments {
+    /// The crawler's command line, run by sh once a scenario. Filled in are
+    /// {seed}, {agent}, {interval} (seconds), {policy}, {proxy} (URL), {ca} (a
+    /// PEM file to trust), and {dir} (an empty directory for this scenario).
+    #[arg(long, value_name = "COMMAND", required_unless_present = "list")]
+    exec: Option<String>,
+    /// Print the scenarios that are chosen, and run nothing.
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    reach: Reach,
+    /// The crawler's product token: robots.txt files name it.
+    #[arg(long, value_name = "TOKEN", default_value = "labbot", value_parser = product_token)]
+    agent: String,
+    /// Only scenarios whose names begin so, or that show this clause; may be
+    /// repeated.
+    #[arg(long, value_name = "NAME|CLAUSE")]
+    only: Vec<String>,
+    /// Only scenarios of this level: MUST, SHOULD, HOUSE; may be repeated.
+    #[arg(long, value_name = "LEVEL", value_parser = named::<Level>)]
+    level: Vec<Level>,
+    /// Whose reading of the rules the crawler keeps: google, rfc9309, courteous.
+    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = named::<Policy>)]
+    policy: Policy,
+    /// The least time between two requests of a site that the crawler is told,
+    /// in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
+    interval: f64,
+    /// End each run after this many seconds, whatever its scenario says.
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// Scenarios that are run at the same time.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    jobs: usize,
+    /// Write the result as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write the result as one page.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write everything as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+struct ClientArguments {
+    /// Where to begin.
+    #[arg(required_unless_present = "list")]
+    seed: Option<String>,
+    /// Print the faults.
+    #[arg(long)]
+    list: bool,
+    /// A fault to switch on.
+    #[arg(long, value_name = "NAME", value_parser = fault)]
+    fault: Option<String>,
+    /// The product token.
+    #[arg(long, default_value = "labbot", value_parser = product_token)]
+    agent: String,
+    /// The least time between two requests of a site, in seconds.
+    #[arg(long, default_value_t = 0.5)]
+    interval: f64,
+    /// A proxy for all requests.
+    #[arg(long)]
+    proxy: Option<String>,
+}
+
+/// A level or a policy by the name in files.
+fn named<T: for<'a> serde::Deserialize<'a>>(text: &str) -> Result<T, String> {
+    let parse = |text: String| serde_json::from_value(serde_json::Value::String(text));
+    parse(text.to_owned()).or_else(|_| parse(text.to_ascii_uppercase())).map_err(|e| e.to_string())
+}
+
+fn fault(text: &str) -> Result<String, String> {
+    match trial::FAULTS.iter().any(|(name, _)| *name == text) {
+        true => Ok(text.to_owned()),
+        false => Err("no such fault; `comity-lab client --list` prints them".to_owned()),
+    }
+}
+
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Serve { seconds, agent, ledger } => serve(seconds, &agent, ledger.as_deref()),
+        Command::Grade(arguments) => grade(&arguments),
+        Command::Client(arguments) => client(&arguments),
+        Command::Serve { scenarios: true, reach, ca_file, seconds, agent, ledger } => {
+            serve_scenarios(reach.mode(), seconds, agent, ledger.as_deref(), ca_file.as_deref())
+        }
+        Command::Serve { seconds, agent, ledger, .. } => serve(seconds, &agent, ledger.as_deref()),
         Command::Check { ledger, interval_ms, json } => check(&ledger, interval_ms, json),
     };
     outcome.unwrap_or_else(|error| {
@@ -95,6 +222,113 @@ async fn serve(
         file.write(path)?;
         let path = path.display();
         writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those that the arguments choose.
+fn chosen(arguments: &GradeArguments) -> anyhow::Result<Vec<Scenario>> {
+    let all = trial::scenarios().map_err(anyhow::Error::msg)?;
+    let only = |scenario: &Scenario| {
+        arguments.only.is_empty()
+            || arguments.only.iter().any(|name| {
+                let clause = |clause: &String| clause.eq_ignore_ascii_case(name);
+                scenario.name.starts_with(name.as_str()) || scenario.clauses.iter().any(clause)
+            })
+    };
+    let chosen: Vec<_> = all
+        .into_iter()
+        .filter(|s| s.policy.is_empty() || s.policy.contains(&arguments.policy))
+        .filter(|s| arguments.level.is_empty() || arguments.level.contains(&s.level))
+        .filter(|s| !s.needs_proxy || arguments.reach.proxy)
+        .filter(only)
+        .collect();
+    anyhow::ensure!(
+        !chosen.is_empty(),
+        "no scenario is chosen; `comity-lab grade --list` prints all"
+    );
+    Ok(chosen)
+}
+
+#[tokio::main]
+async fn grade(arguments: &GradeArguments) -> anyhow::Result<ExitCode> {
+    let scenarios = chosen(arguments)?;
+    let mut output = io::stdout().lock();
+    let Some(command) = arguments.exec.clone().filter(|_| !arguments.list) else {
+        for scenario in scenarios {
+            let (name, level) = (&scenario.name, scenario.level.name());
+            writeln!(output, "{name:<32} {level:<6} {}", scenario.title)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let trial = Trial {
+        command,
+        mode: arguments.reach.mode(),
+        agent: arguments.agent.clone(),
+        interval: Duration::try_from_secs_f64(arguments.interval)?,
+        policy: arguments.policy,
+        seconds: arguments.seconds,
+        jobs: arguments.jobs,
+    };
+    let report = trial::grade(scenarios, trial).await?;
+    write!(output, "{}", trial::table(&report))?;
+    let write = |path: &Option<PathBuf>, text: String| match path {
+        Some(path) => {
+            fs::write(path, text).with_context(|| format!("could not write {}", path.display()))
+        }
+        None => Ok(()),
+    };
+    write(&arguments.junit, trial::junit(&report))?;
+    write(&arguments.html, trial::html(&report))?;
+    write(&arguments.json, trial::json(&report)?)?;
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+#[tokio::main]
+async fn client(arguments: &ClientArguments) -> anyhow::Result<ExitCode> {
+    let Some(seed) = arguments.seed.as_deref().filter(|_| !arguments.list) else {
+        let mut output = io::stdout().lock();
+        for (name, what) in trial::FAULTS {
+            writeln!(output, "{name:<24} {what}")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let interval = Duration::try_from_secs_f64(arguments.interval)?;
+    let (proxy, fault) = (arguments.proxy.as_deref(), arguments.fault.as_deref());
+    Client::new(&arguments.agent, interval, proxy, fault).crawl(seed).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[tokio::main]
+async fn serve_scenarios(
+    mode: Mode,
+    seconds: Option<u64>,
+    agent: String,
+    ledger: Option<&Path>,
+    ca_file: Option<&Path>,
+) -> anyhow::Result<ExitCode> {
+    let mut scenarios = trial::scenarios().map_err(anyhow::Error::msg)?;
+    scenarios.retain(|s| !s.needs_proxy || mode.is_proxy());
+    let web = Web::start(scenarios, WebConfig { mode, agent }).await?;
+    if let Some(path) = ca_file {
+        fs::write(path, web.authority())?;
+    }
+    let mut output = io::stdout().lock();
+    writeln!(output, "what each site is: {}/", web.index())?;
+    if let Some(proxy) = web.proxy() {
+        writeln!(output, "proxy: {proxy}")?;
+    }
+    for (index, scenario) in web.scenarios().iter().enumerate() {
+        writeln!(output, "{:<32} {}  {}", scenario.name, web.seed(index), scenario.title)?;
+    }
+    writeln!(output, "Press Ctrl-C to stop.")?;
+    output.flush()?;
+    wait(seconds).await?;
+    let arrivals: Vec<_> = web.scenarios().iter().flat_map(|s| web.ledger(&s.name)).collect();
+    writeln!(output, "{} requests arrived", arrivals.len())?;
+    if let Some(path) = ledger {
+        let lines = arrivals.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        fs::write(path, lines.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -70,7 +70,7 @@ fn test_case(result: &GradedCase) -> String {
 }
 
 /// Text as XML has it; what XML cannot hold at all is left out.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

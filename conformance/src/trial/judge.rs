@@ -1,0 +1,165 @@
+//! Reads a scenario's part of the ledger, and says what was kept and what was not.
+
+use serde::Serialize;
+
+use super::ledger::Arrival;
+use super::scenario::{Expect, Header, Wait};
+
+/// What the lab's own scheduling may take off a gap: a twentieth, but no less than this.
+const ALLOWANCE_S: f64 = 0.03;
+
+/// What came of a scenario.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All that is expected.
+    Kept,
+    /// Something is not.
+    Broken,
+    /// The crawler did not come to where it would show.
+    NotExercised,
+}
+
+impl Verdict {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Broken => "broken",
+            Self::NotExercised => "not exercised",
+        }
+    }
+}
+
+/// A verdict with its reasons.
+#[derive(Clone, Debug, Serialize)]
+pub struct Grade {
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was not kept, each with the requests that prove it.
+    pub findings: Vec<String>,
+}
+
+impl Grade {
+    /// Judges what arrived, in order of arrival. `interval_s` is the least time between two requests
+    /// of a site that the crawler was told.
+    pub fn new(expect: &Expect, arrivals: &[Arrival], interval_s: f64) -> Self {
+        let any = |patterns: &[String]| {
+            patterns.is_empty() || arrivals.iter().any(|a| patterns.iter().any(|p| fits(p, a)))
+        };
+        // A header that later requests must have is not seen where there is but the first.
+        let seen = |h: &Header| arrivals.iter().filter(|a| fits(&h.what, a)).count() > h.skip;
+        if arrivals.is_empty() || !any(&expect.exercised) || !expect.header.iter().all(seen) {
+            return Self { verdict: Verdict::NotExercised, findings: Vec::new() };
+        }
+        let mut findings = Vec::new();
+        requests(expect, arrivals, &mut findings);
+        times(expect, arrivals, interval_s, &mut findings);
+        expect.header.iter().for_each(|header| headers(header, arrivals, &mut findings));
+        let verdict = if findings.is_empty() { Verdict::Kept } else { Verdict::Broken };
+        Self { verdict, findings }
+    }
+}
+
+/// Whether a request is one of `site /path`, or `site /path*`.
+fn fits(pattern: &str, arrival: &Arrival) -> bool {
+    let (site, path) = pattern.split_once(' ').unwrap_or((pattern, "/*"));
+    site == arrival.site
+        && match path.strip_suffix('*') {
+            Some(start) => arrival.path.starts_with(start),
+            None => arrival.path == path,
+        }
+}
+
+/// A request, as a report shows it.
+fn shown(arrival: &Arrival) -> String {
+    let Arrival { site, at_s, method, path, answer, .. } = arrival;
+    format!("{at_s:.2} s  {method} {site} {path}  {answer}")
+}
+
+/// What must, must not, or not so often arrive, and in which order.
+fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
+    for pattern in &expect.must {
+        if !arrivals.iter().any(|a| fits(pattern, a)) {
+            findings.push(format!("{pattern} was never requested"));
+        }
+    }
+    for pattern in &expect.must_not {
+        let wrong: Vec<_> = arrivals.iter().filter(|a| fits(pattern, a)).collect();
+        if let Some(first) = wrong.first() {
+            let more = match wrong.len() {
+                1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            findings.push(format!("{pattern} must not be requested: {}{more}", shown(first)));
+        }
+    }
+    for limit in &expect.at_most {
+        let count = arrivals.iter().filter(|a| fits(&limit.what, a)).count();
+        if count > limit.times {
+            let (what, times) = (&limit.what, limit.times);
+            findings.push(format!("{what} was requested {count} times, at most {times} are right"));
+        }
+    }
+    for [before, after] in &expect.order {
+        let known = arrivals.iter().filter(|a| fits(before, a)).find_map(|a| a.done_s);
+        if let Some(early) = arrivals
+            .iter()
+            .find(|a| fits(after, a) && !fits(before, a) && known.is_none_or(|s| a.at_s < s))
+        {
+            findings.push(format!("{before} must be answered first: {}", shown(early)));
+        }
+    }
+}
+
+/// What must wait.
+fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut Vec<String>) {
+    let gaps = expect.gap.iter().map(|gap| (&gap.site, gap.seconds));
+    for (site, least_s) in expect.pace.iter().map(|site| (site, interval_s)).chain(gaps) {
+        let of_site: Vec<_> = arrivals.iter().filter(|a| a.site == *site).collect();
+        let least_s = least_s - ALLOWANCE_S.max(least_s / 20.0);
+        let close =
+            |pair: &&[&Arrival]| pair.iter().map(|a| a.at_s).fold(0.0, |a, b| b - a) < least_s;
+        let close: Vec<_> = of_site.windows(2).filter(close).collect();
+        if let Some([first, second]) = close.first() {
+            let (count, gap) = (close.len(), second.at_s - first.at_s);
+            findings.push(format!(
+                "{count} requests of {site} came too soon, the first after {gap:.2} s: {}, then {}",
+                shown(first),
+                shown(second)
+            ));
+        }
+    }
+    for Wait { after, what, seconds } in &expect.wait {
+        let Some(done_s) = arrivals.iter().filter(|a| fits(after, a)).find_map(|a| a.done_s) else {
+            continue;
+        };
+        let until_s = done_s + seconds - ALLOWANCE_S.max(seconds / 20.0);
+        let early = |a: &&Arrival| fits(what, a) && a.at_s >= done_s && a.at_s < until_s;
+        if let Some(early) = arrivals.iter().find(early) {
+            let waited = early.at_s - done_s;
+            findings.push(format!(
+                "{what} has to wait {seconds} s after {after}, and came after {waited:.2} s: {}",
+                shown(early)
+            ));
+        }
+    }
+}
+
+fn headers(header: &Header, arrivals: &[Arrival], findings: &mut Vec<String>) {
+    let Header { what, name, has, skip } = header;
+    for arrival in arrivals.iter().filter(|a| fits(what, a)).skip(*skip) {
+        let value = arrival.header(name);
+        let right = match has.as_str() {
+            "" => value.is_none(),
+            part => value.is_some_and(|value| {
+                value.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
+            }),
+        };
+        if !right {
+            let value = value.unwrap_or("not there");
+            findings.push(format!("{name} is {value:?}: {}", shown(arrival)));
+            return;
+        }
+    }
+}

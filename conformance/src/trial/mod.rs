@@ -1,0 +1,23 @@
+//! Trials of whole crawlers: scenarios, each a few misbehaving sites and what may and must arrive
+//! there, and the ledger that tells.
+
+mod authority;
+mod client;
+mod judge;
+mod ledger;
+mod report;
+mod run;
+mod scenario;
+mod serve;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::client::{Client, FAULTS};
+pub use self::judge::{Grade, Verdict};
+pub use self::ledger::Arrival;
+pub use self::report::{Graded, TrialReport, html, json, junit, table};
+pub use self::run::{RunError, Trial, grade};
+pub use self::scenario::{Answer, Break, Expect, Mode, Scenario, scenarios};
+pub use self::serve::{Web, WebConfig};

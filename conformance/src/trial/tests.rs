@@ -1,0 +1,120 @@
+//! The scenarios can be kept, and each can be broken: by every fault that it names.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::client::{Client, FAULTS};
+use super::judge::Verdict;
+use super::report::table;
+use super::run::{Trial, grade};
+use super::scenario::{Mode, Scenario, scenarios};
+use super::serve::{Web, WebConfig};
+use crate::vectors::Policy;
+
+const INTERVAL: Duration = Duration::from_millis(200);
+/// Crawls at the same time.
+const AT_ONCE: usize = 24;
+
+/// Has the reference client crawl a scenario, and judges it.
+async fn crawl(scenario: Scenario, fault: Option<String>) -> Result<(), String> {
+    let mode = if scenario.needs_proxy { Mode::Proxy } else { Mode::Direct };
+    let limit = Duration::from_secs(scenario.seconds);
+    let (name, runs) = (scenario.name.clone(), scenario.runs);
+    let config = WebConfig { mode, agent: "labbot".into() };
+    let web = Web::start(vec![scenario], config).await.map_err(|error| error.to_string())?;
+    let mut client = Client::new("labbot", INTERVAL, web.proxy(), fault.as_deref());
+    for _ in 0..runs {
+        let _ = tokio::time::timeout(limit, client.crawl(&web.seed(0))).await;
+    }
+    let grade = web.judge(0, INTERVAL).ok_or("no scenario")?;
+    match (&fault, grade.verdict) {
+        (None, Verdict::Kept) | (Some(_), Verdict::Broken) => Ok(()),
+        (None, verdict) => {
+            Err(format!("{name} without a fault: {verdict:?} {:#?}", grade.findings))
+        }
+        (Some(fault), verdict) => Err(format!("{name} with {fault}: {verdict:?}")),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_scenario_can_be_kept_and_broken() {
+    let seats = Arc::new(Semaphore::new(AT_ONCE));
+    let mut crawls = JoinSet::new();
+    for scenario in scenarios().unwrap() {
+        let faults = scenario.broken_by.iter().cloned().map(Some);
+        for fault in std::iter::once(None).chain(faults) {
+            let (scenario, seats) = (scenario.clone(), Arc::clone(&seats));
+            crawls.spawn(async move {
+                let _seat = seats.acquire_owned().await;
+                crawl(scenario, fault).await
+            });
+        }
+    }
+    let mut wrong: Vec<_> = crawls.join_all().await.into_iter().filter_map(Result::err).collect();
+    wrong.sort();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_fault_breaks_a_scenario_and_each_scenario_has_one() {
+    let all = scenarios().unwrap();
+    let known: BTreeSet<&str> = FAULTS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(known.len(), FAULTS.len(), "a fault is there twice");
+    let used: BTreeSet<&str> =
+        all.iter().flat_map(|s| s.broken_by.iter().map(String::as_str)).collect();
+    assert_eq!(used, known, "faults that scenarios name, and those that there are");
+    for scenario in &all {
+        assert!(!scenario.broken_by.is_empty(), "{} cannot be broken", scenario.name);
+    }
+}
+
+/// A scenario without a clause is refused, and so is one whose clause nobody knows.
+#[test]
+fn each_scenario_has_its_clauses() {
+    let requirements =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/requirements.md"));
+    let requirements = requirements.unwrap();
+    for scenario in scenarios().unwrap() {
+        for clause in &scenario.clauses {
+            let stands = [format!("- {clause} "), format!("| {clause} |")];
+            let known = stands.iter().any(|text| requirements.contains(text));
+            assert!(known, "{}: there is no {clause}", scenario.name);
+        }
+    }
+}
+
+/// A crawler that fails, or does not end, is no obstacle: what it has started ends with it.
+#[tokio::test]
+async fn any_command_is_graded() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid_file = dir.path().join("pid");
+    let left_behind = format!("sleep 300 & echo $! > '{}'; sleep 300", pid_file.display());
+    for (command, said) in
+        [("echo no; exit 3", "exit status: 3\nno"), (&left_behind, "ended by the lab")]
+    {
+        let all = scenarios().unwrap();
+        let one: Vec<_> = all.into_iter().filter(|s| s.name == "disallow").collect();
+        let trial = Trial {
+            command: command.into(),
+            mode: Mode::Tls,
+            agent: "labbot".into(),
+            interval: INTERVAL,
+            policy: Policy::Google,
+            seconds: Some(1),
+            jobs: 1,
+        };
+        let report = grade(one, trial).await.unwrap();
+        assert!(!report.is_good());
+        assert_eq!(report.count(Verdict::NotExercised, None), 1);
+        assert!(report.results[0].said.contains(said), "{}", report.results[0].said);
+        assert!(table(&report).contains(said), "{}", table(&report));
+    }
+    let pid = std::fs::read_to_string(pid_file).unwrap();
+    // A zombie waits for its parent; it runs no more.
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+}
