@@ -2,7 +2,7 @@
 //! unchanged page means.
 
 use comity_compliance::{
-    Answer, Directives, Publication, Sighting, Timestamp, revisit_after, rhythm,
+    Answer, Directives, Publication, RevisitNumbers, Sighting, Timestamp, revisit_after, rhythm,
 };
 use comity_storage::{Fetched, Next, Outcome, PageRecord, Review, Store, StoreError, Visit};
 use hyper::header::HeaderValue;
@@ -58,17 +58,17 @@ impl<S: Store, T: Transport> Context<S, T> {
         visit.next = Next::Revisit { at: visit.at.after(pause).max(stale), every };
     }
 
-    /// When a page that was refused is judged again, by the robots.txt or the address of that day: as
-    /// seldom as a page is looked at that stays the same. Without it, nothing would ask for the
-    /// robots.txt of a site that forbids all (RT-030).
+    /// When a page that was refused is judged again, by the robots.txt or the address of that day:
+    /// after a day, and ever more seldom while it stays refused. Without it, nothing would ask for
+    /// the robots.txt of a site that forbids all (RT-030). The rhythm of its visits stays as it is.
     pub(super) fn judged_again(&self, page: &PageRecord, now: Timestamp) -> Next {
-        let was_refused = matches!(page.last, Some((_, Outcome::Refused { .. })));
-        let (before, sighting) = match was_refused {
-            true => (page.every, Sighting::Unchanged),
-            false => (None, Sighting::First),
+        let RevisitNumbers { first, most, .. } = self.settings.policy.revisit;
+        let pause = match &page.last {
+            Some((at, Outcome::Refused { .. })) => now.since(*at).saturating_mul(3) / 2,
+            Some(_) | None => first,
         };
-        let every = rhythm(&self.settings.policy, before, sighting);
-        Next::Revisit { at: now.after(every), every }
+        let every = page.every.unwrap_or(first);
+        Next::Revisit { at: now.after(pause.clamp(first.min(most), most)), every }
     }
 
     fn note_wall(&self, page: &PageRecord, wall: Wall, visit: &mut Visit) {
