@@ -17,7 +17,7 @@ use crate::page;
 pub struct DomLimits {
     /// Bytes of decoded HTML.
     pub bytes: usize,
-    /// Nodes, checked every [`PIECE`] bytes.
+    /// Nodes, checked once a KiB of the page.
     pub nodes: usize,
     /// Elements inside each other, checked as often. Parsing takes time with the depth for each tag.
     pub depth: usize,
