@@ -8,6 +8,7 @@ mod archive;
 mod audit;
 mod budget;
 mod copies;
+mod driver;
 mod extraction;
 mod filter;
 mod gates;
@@ -25,6 +26,7 @@ mod scorer;
 mod sinks;
 mod site;
 mod sitemaps;
+mod tell;
 #[cfg(test)]
 mod tests;
 mod visit;
@@ -38,11 +40,10 @@ use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
     Ended, Facts, Grounds, GroundsReason, Origin, Scope, ScopeKind, Site, SitePace, Timestamp,
 };
-use comity_storage::{Found, Outcome, PageRecord, Plan, Role, Stats, Store, StoreError, Via};
+use comity_storage::{Role, Stats, Store, StoreError};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 pub use self::filter::UrlFilter;
 pub(crate) use self::publish::publication_of;
@@ -51,7 +52,7 @@ pub use self::robots::fetch_once;
 pub use self::saved::{has_index, load_config, note_cut_off, note_index, save_config};
 pub use self::scorer::{BreadthFirst, FoundLink, Keywords, OnPage, Score, Scorer};
 
-use self::audit::{Audit, Line, instant};
+use self::audit::Audit;
 use self::budget::Budget;
 use self::extraction::Extraction;
 use self::gates::{Gates, Turn};
@@ -227,18 +228,6 @@ const LEASE: Duration = Duration::from_secs(900);
 const REQUESTS_PER_LEASE: u32 = 7;
 /// No request is taken to be under way for longer, whatever the limits say.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
-/// URLs that a worker takes along: several, as what a rule forbids takes no time.
-const URLS_PER_LEASE: usize = 8;
-/// The same where a site may be asked almost without a pause.
-const URLS_PER_FAST_LEASE: usize = 64;
-/// A pause between requests that is almost none.
-const FAST: Duration = Duration::from_millis(100);
-/// The index, the audit log and the gates are looked after this often.
-const HOUSEKEEPING: Duration = Duration::from_millis(500);
-/// A crawl that is told to stop waits this long for requests under way.
-const STOP_WITHIN: Duration = Duration::from_secs(10);
-/// Sites are not lent while the index is this many pages behind.
-const OUTBOX_FULL: u64 = 4096;
 
 impl<S: Store, T: Transport> Crawl<S, T> {
     /// Makes a crawl of its parts.
@@ -372,104 +361,6 @@ impl<S: Store, T: Transport> Crawl<S, T> {
     }
 }
 
-impl<S: Store, T: Transport> Context<S, T> {
-    /// A seed that was refused or given up is judged anew: the operator names it again.
-    async fn push_seeds(&self) -> Result<(), CrawlError> {
-        let at = self.clock.now();
-        let mut seeds = Vec::new();
-        for url in &self.settings.seeds {
-            let page = self.store.page(url).await?;
-            let given_up = page.is_some_and(|page| {
-                matches!(page.last, Some((_, Outcome::Refused { .. } | Outcome::Failed { .. })))
-            });
-            let plan = if given_up {
-                Plan::Again { priority: 0 }
-            } else {
-                Plan::Queue { due: None, priority: 0, why: None }
-            };
-            let (url, via, from) = (url.clone(), Via::Seed, None);
-            seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
-        }
-        let sitemaps = self.settings.sitemaps.iter().cloned();
-        seeds.extend(sitemaps.map(|url| sitemaps::sitemap_to_read(url, None, at)));
-        self.store.push(seeds).await?;
-        Ok(())
-    }
-
-    /// The one loop. While anybody is at work, it wakes to keep house.
-    async fn drive(
-        self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), CrawlError>>,
-        feeder: Option<&Feeder>,
-    ) -> Result<End, CrawlError> {
-        loop {
-            self.flush_audit();
-            self.gates.forget_idle(&self.settings.policy, self.clock.now());
-            // A feeder that ended by itself has failed; its error is told at the end.
-            if self.stop.is_cancelled() || feeder.is_some_and(Feeder::has_failed) {
-                return Ok(End::Stopped);
-            }
-            self.start_workers(workers, feeder).await?;
-            self.active.store(workers.len(), Ordering::Relaxed);
-            if workers.is_empty()
-                && let Some(end) = self.end()
-            {
-                return Ok(end);
-            }
-            let wake_at = self.wake_at(workers.is_empty());
-            tokio::select! {
-                Some(ended) = workers.join_next() => ended_well(ended)?,
-                () = self.stop.cancelled() => {}
-                () = feeder_ended(feeder) => {}
-                () = self.committed.notified() => {}
-                () = self.clock.sleep_until(wake_at) => {}
-            }
-            while let Some(ended) = workers.try_join_next() {
-                ended_well(ended)?;
-            }
-        }
-    }
-
-    /// Lends due sites to new workers, as many as may be at work at once.
-    async fn start_workers(
-        self: &Arc<Self>,
-        workers: &mut JoinSet<Result<(), CrawlError>>,
-        feeder: Option<&Feeder>,
-    ) -> Result<(), CrawlError> {
-        let free = self.settings.sites_at_once.saturating_sub(workers.len());
-        let behind = feeder.is_some() && self.store.stats().outbox_pending > OUTBOX_FULL;
-        if free == 0 || behind || self.budget.is_spent() {
-            return Ok(());
-        }
-        let now = self.clock.now();
-        let fast = self.settings.policy.interval < FAST;
-        let urls = if fast { URLS_PER_FAST_LEASE } else { URLS_PER_LEASE };
-        for lease in self.store.lease(now, free, urls, self.lease()).await? {
-            workers.spawn(site::work(Arc::clone(self), lease));
-        }
-        Ok(())
-    }
-
-    /// Waits for the requests under way, within bounds; whether all came to their end. What is cut
-    /// off was not acknowledged, so it is fetched again.
-    async fn wind_down(&self, mut workers: JoinSet<Result<(), CrawlError>>) -> bool {
-        self.stop.cancel();
-        let all = async {
-            while let Some(ended) = workers.join_next().await {
-                if let Err(error) = ended_well(ended) {
-                    tracing::error!(%error, "a worker failed while the crawl was ending");
-                }
-            }
-        };
-        let all_ended = tokio::time::timeout(STOP_WITHIN, all).await.is_ok();
-        if !all_ended {
-            tracing::warn!("requests were still under way; their pages are fetched again");
-        }
-        workers.shutdown().await;
-        all_ended
-    }
-}
-
 /// A store that has fetched pages, with an index that was begun only now. The text of those pages
 /// is kept nowhere else.
 fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
@@ -482,54 +373,9 @@ fn tell_of_lost_index<S: Store>(index: &IndexWriter, store: &S) {
     }
 }
 
-/// Waits until the feeder has ended, which it does by itself only when it fails.
-async fn feeder_ended(feeder: Option<&Feeder>) {
-    match feeder {
-        Some(feeder) => feeder.ended().await,
-        None => std::future::pending().await,
-    }
-}
-
-fn ended_well(
-    ended: Result<Result<(), CrawlError>, tokio::task::JoinError>,
-) -> Result<(), CrawlError> {
-    match ended {
-        Ok(done) => done,
-        Err(error) if error.is_cancelled() => Ok(()),
-        Err(panic) => Err(CrawlError::Worker(panic.to_string())),
-    }
-}
-
 /// The longest that one request can be under way, the wait at the ceilings included.
 fn longest_request(limits: &Limits) -> Duration {
     limits.whole.min(LONGEST) + Duration::from_secs(60)
-}
-
-impl<S: Store, T> Context<S, T> {
-    /// Why the crawl ends now that nobody is at work, if it does.
-    fn end(&self) -> Option<End> {
-        let now = self.clock.now();
-        match self.store.next_ready() {
-            None => Some(End::Done),
-            Some(_) if self.budget.is_spent() => Some(End::PageLimit),
-            // Pages that were had, and are looked at again some day, are nothing to wait for.
-            Some(at) if at > now.after(self.settings.patience) => {
-                Some(if self.store.stats().queued == 0 { End::Done } else { End::Waits(at) })
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// With nobody at work there is no house to keep: a crawl that waits for days sleeps for days.
-    fn wake_at(&self, idle: bool) -> Timestamp {
-        let now = self.clock.now();
-        let soon = now.after(HOUSEKEEPING);
-        match self.store.next_ready() {
-            Some(at) if at > now && idle => at,
-            Some(at) if at > now => at.min(soon),
-            Some(_) | None => soon,
-        }
-    }
 }
 
 impl<S, T> Context<S, T> {
@@ -561,76 +407,6 @@ impl<S, T> Context<S, T> {
     /// When the index was begun.
     fn index_since(&self) -> Timestamp {
         self.index_since.get().copied().unwrap_or(Timestamp::EPOCH)
-    }
-
-    fn flush_audit(&self) {
-        if let Some(audit) = &self.audit {
-            audit.flush();
-        }
-    }
-
-    /// Tells the listener, the counts and the audit log of an event.
-    fn tell(&self, event: &Event<'_>) {
-        self.reporter.tell(event);
-        match event {
-            Event::Fetched { url, status, withheld } => {
-                self.log(url, "fetched", &status.to_string(), *withheld, None);
-            }
-            Event::Refused { url, reason, evidence } => {
-                self.log(url, "refused", reason, *evidence, None);
-            }
-            Event::Failed { url, reason, detail, retry_at } => {
-                self.log(url, "failed", reason, Some(detail), *retry_at);
-            }
-            Event::Extracted { url, items } => {
-                self.log(url, "extracted", &items.to_string(), None, None);
-            }
-            Event::ExtractFailed { url, extractor, detail } => {
-                self.log(url, "extract-failed", extractor, Some(detail), None);
-            }
-            Event::Waits { url, cause, detail, until } => {
-                self.log(url, "waits", cause.code(), Some(detail), Some(*until));
-            }
-        }
-    }
-
-    fn tell_redirect(&self, from: &Url, to: &Url, status: u16) {
-        self.log(from, "redirected", &status.to_string(), Some(to.as_str()), None);
-    }
-
-    /// Tells the audit log why a page was asked for before others of its site, unless it is depth.
-    fn tell_order(&self, page: &PageRecord) {
-        if let (Some(why), None) = (&page.why, &page.last) {
-            let evidence = format!("priority {}: {why}", page.priority);
-            self.log(&page.url, "taken", "priority", Some(&evidence), None);
-        }
-    }
-
-    fn drop_link(&self, from: &Url, to: &Url, reason: &str) {
-        self.reporter.count(|counts| {
-            *counts.dropped_links.entry(reason.into()).or_default() += 1;
-        });
-        self.log(to, "link-dropped", reason, Some(from.as_str()), None);
-    }
-
-    fn log(
-        &self,
-        url: &Url,
-        what: &'static str,
-        why: &str,
-        evidence: Option<&str>,
-        until: Option<Timestamp>,
-    ) {
-        let Some(audit) = &self.audit else { return };
-        let at = instant(self.clock.now());
-        audit.write(&Line {
-            at,
-            url: url.as_str(),
-            what,
-            why,
-            evidence,
-            until: until.map(instant),
-        });
     }
 }
 
