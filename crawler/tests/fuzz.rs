@@ -114,6 +114,7 @@ fn limits(chance: &mut Chance) -> ScanLimits {
         title_chars: chance.below(8),
         text_bytes: chance.below(64),
         snippet_bytes: chance.below(64),
+        heading_bytes: 300,
         structured_bytes: chance.below(16),
         meta_tags: chance.below(3),
         meta_content_bytes: chance.below(16),

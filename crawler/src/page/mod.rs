@@ -10,6 +10,7 @@
 //! fallback text of frames. Attributes such as `hidden` are not evaluated.
 
 mod charset;
+mod dates;
 mod header_links;
 mod links;
 mod markup;
@@ -29,6 +30,7 @@ mod tests;
 use url::Url;
 
 pub(crate) use charset::decode_html;
+pub use dates::PageDates;
 pub use header_links::{HeaderLinks, header_links};
 pub use media::PageKind;
 pub use refresh::{Refresh, parse_refresh};
@@ -51,6 +53,8 @@ pub struct ScanLimits {
     pub text_bytes: usize,
     /// Bytes of [`Page::snippet_text`].
     pub snippet_bytes: usize,
+    /// Bytes of [`Page::headings`].
+    pub heading_bytes: usize,
     /// Bytes of [`Page::structured_data`], all together.
     pub structured_bytes: usize,
     /// Meta tags kept that might be rules for robots: so many named `robots`, and so many others.
@@ -69,6 +73,7 @@ impl Default for ScanLimits {
             title_chars: 500,
             text_bytes: 1 << 20,
             snippet_bytes: 256 << 10,
+            heading_bytes: 8 << 10,
             structured_bytes: 256 << 10,
             meta_tags: 1_000,
             meta_content_bytes: 16 << 10,
@@ -100,6 +105,10 @@ pub struct Page {
     pub text: String,
     /// The same without what `data-nosnippet` covers (SN-001).
     pub snippet_text: String,
+    /// What stands in `h1` to `h6`, a line each.
+    pub headings: String,
+    /// When it says it was published and changed.
+    pub dates: PageDates,
     /// JSON-LD scripts, as written. `data-nosnippet` does not touch them (SN-005).
     pub structured_data: Vec<String>,
     /// What was left out for its size.
@@ -227,6 +236,8 @@ impl Page {
             links: Vec::new(),
             text: String::new(),
             snippet_text: String::new(),
+            headings: String::new(),
+            dates: PageDates::default(),
             structured_data: Vec::new(),
             dropped: Dropped::default(),
         }

@@ -7,12 +7,16 @@ use url::Url;
 
 use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
-use super::names::{A, BASE, FONT, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
+use super::names::{
+    A, BASE, FONT, H1, H2, H3, H4, H5, H6, HTML, LINK, META, Name, SCRIPT, SVG_A, TIME, TITLE,
+};
 use super::resolve::{Resolver, only};
 use super::text::{Text, char_boundary_at_or_before, one_line};
 use super::tokens::{self, Tag, TextKind, Token, Tokens};
 use super::tree::{OpenElements, StartTag};
-use super::{Dropped, LinkKind, MetaTag, Page, PageKind, Refresh, ScanLimits, parse_refresh};
+use super::{
+    Dropped, LinkKind, MetaTag, Page, PageDates, PageKind, Refresh, ScanLimits, parse_refresh,
+};
 
 /// The media type of structured data in a script element.
 const JSON_LD: &str = "application/ld+json";
@@ -71,6 +75,9 @@ struct Pass<'p> {
     text: Text,
     /// Text for snippets, since it is another than `text`.
     snippet_text: Option<Text>,
+    headings: Text,
+    in_heading: bool,
+    dates: PageDates,
     dropped: Dropped,
 }
 
@@ -94,6 +101,9 @@ impl<'p> Pass<'p> {
             anchor: None,
             text: Text::with_limit(limits.text_bytes),
             snippet_text: None,
+            headings: Text::with_limit(limits.heading_bytes),
+            in_heading: false,
+            dates: PageDates::default(),
             dropped: Dropped::default(),
         }
     }
@@ -102,6 +112,9 @@ impl<'p> Pass<'p> {
         self.break_around(name);
         if name == A {
             self.end_anchor();
+        }
+        if name.is_heading() {
+            self.in_heading = false;
         }
         self.tree.end(name);
     }
@@ -139,6 +152,11 @@ impl<'p> Pass<'p> {
     fn attributes(&mut self, tag: &Tag<'_>, name: Name) {
         match name {
             META => self.meta(tag),
+            TIME => self.dates.note(tag, TIME),
+            H1 | H2 | H3 | H4 | H5 | H6 => {
+                self.headings.break_line();
+                self.in_heading = true;
+            }
             SCRIPT => {
                 self.is_structured = tag
                     .attribute("type")
@@ -169,6 +187,7 @@ impl<'p> Pass<'p> {
     }
 
     fn meta(&mut self, tag: &Tag<'_>) {
+        self.dates.note(tag, META);
         let Some(content) = tag.attribute("content") else {
             return;
         };
@@ -279,6 +298,9 @@ impl<'p> Pass<'p> {
             snippet_text.push(text);
         }
         self.text.push(text);
+        if self.in_heading {
+            self.headings.push(text);
+        }
         if let Some((_, anchor)) = &mut self.anchor {
             anchor.push(text);
         }
@@ -326,6 +348,8 @@ impl<'p> Pass<'p> {
         page.language = self.language;
         page.robots_meta = self.robots_meta;
         page.structured_data = self.structured_data;
+        page.headings = self.headings.into_string();
+        page.dates = self.dates;
         page.snippet_text = match self.snippet_text {
             Some(other) => other.into_string(),
             None => self.text.with_other_limit(self.limits.snippet_bytes).into_string(),
