@@ -11,6 +11,7 @@
 //! - [`builder`]: a crawl in five lines.
 //! - [`decision`]: what the caller's own hooks answer.
 //! - [`index`]: the search index.
+//! - [`structured`]: JSON-LD, microdata and RDFa of pages, under their own rule.
 //! - [`output`]: what a crawl hands on: an archive, items, documents for another index.
 //! - [`urls`]: URLs as people and pages write them, and those without end.
 //! - [`duplicates`]: pages with the same text.
@@ -34,6 +35,7 @@ pub mod page;
 pub mod reasons;
 pub mod settings;
 pub mod sitemap;
+pub mod structured;
 pub mod urls;
 
 pub use builder::Crawler;

@@ -1,0 +1,99 @@
+//! RDFa Lite (W3C, 2015): `vocab`, `typeof`, `property`, `resource`. Prefixed names stay as written.
+
+use scraper::ElementRef;
+use serde_json::{Map, Value};
+
+use super::values::{DEPTH_MAX, Room, address_attribute};
+use crate::extract::Dom;
+
+/// The items of a page that are no property of another.
+pub(super) fn items(dom: &Dom, room: &mut Room) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut open = vec![(dom.root(), String::new())];
+    while let Some((element, vocab)) = open.pop() {
+        if !room.look() {
+            break;
+        }
+        let vocab = vocab_of(element, &vocab);
+        if element.attr("typeof").is_some() {
+            items.push(item(dom, (element, &vocab), room, DEPTH_MAX));
+            continue;
+        }
+        let children: Vec<_> = element.child_elements().collect();
+        open.extend(children.into_iter().rev().map(|child| (child, vocab.clone())));
+    }
+    items
+}
+
+fn vocab_of(element: ElementRef<'_>, around: &str) -> String {
+    element.attr("vocab").map_or_else(|| around.to_owned(), |vocab| vocab.trim().to_owned())
+}
+
+/// The name of a type or a property in its vocabulary.
+fn in_vocab(name: &str, vocab: &str) -> String {
+    if name.contains(':') { name.to_owned() } else { format!("{vocab}{name}") }
+}
+
+fn item(
+    dom: &Dom,
+    (element, vocab): (ElementRef<'_>, &str),
+    room: &mut Room,
+    depth: usize,
+) -> Value {
+    let mut item = Map::new();
+    for kind in room.names(element, "typeof") {
+        if let Some(kind) = room.text(&in_vocab(kind, vocab)) {
+            room.add(&mut item, "@type", kind);
+        }
+    }
+    if let Some(id) = element.attr("resource").and_then(|id| room.address(dom, id)) {
+        room.add(&mut item, "@id", id);
+    }
+    let mut open: Vec<(ElementRef<'_>, String)> = below(element, vocab);
+    while let Some((next, around)) = open.pop() {
+        if !room.look() {
+            break;
+        }
+        let vocab = vocab_of(next, &around);
+        let names = room.names(next, "property");
+        let is_item = next.attr("typeof").is_some();
+        let value = match (names.is_empty(), is_item) {
+            (true, _) => None,
+            (false, true) => {
+                depth.checked_sub(1).map(|depth| self::item(dom, (next, &vocab), room, depth))
+            }
+            (false, false) => value(dom, next, room),
+        };
+        if let Some(value) = value {
+            for name in names {
+                room.add(&mut item, name, value.clone());
+            }
+        }
+        if !is_item {
+            open.extend(below(next, &vocab));
+        }
+    }
+    Value::Object(item)
+}
+
+/// The children of an element, the last first, each with the vocabulary around it.
+fn below<'e>(element: ElementRef<'e>, vocab: &str) -> Vec<(ElementRef<'e>, String)> {
+    let children: Vec<_> = element.child_elements().collect();
+    children.into_iter().rev().map(|child| (child, vocab.to_owned())).collect()
+}
+
+fn value(dom: &Dom, element: ElementRef<'_>, room: &mut Room) -> Option<Value> {
+    if let Some(content) = element.attr("content") {
+        return room.text(content);
+    }
+    let address = element
+        .attr("resource")
+        .or_else(|| element.attr(address_attribute(element.value().name())?));
+    if let Some(address) = address {
+        return room.address(dom, address);
+    }
+    match element.attr("datetime") {
+        Some(datetime) => room.text(datetime),
+        None => room.text_of(element),
+    }
+}
