@@ -7,6 +7,7 @@ use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via
 use url::Url;
 
 use super::Context;
+use super::publish::{self, Linked};
 use super::reply::header_text;
 use super::scorer::{self, FoundLink, OnPage};
 use crate::net::Reply;
@@ -75,17 +76,22 @@ impl<S: Store, T> Context<S, T> {
         Ok(limits.judge_queue(queued.saturating_sub(1)).err())
     }
 
-    /// The links of a page that may lead on, each queued or noted with its reason.
-    pub(super) fn found_links(&self, source: &Source<'_>, now: Timestamp) -> Vec<Found> {
+    /// The links of a page that may lead on, each queued or noted with its reason, and all of them
+    /// as the index counts them.
+    pub(super) fn found_links(&self, source: &Source<'_>, now: Timestamp) -> (Vec<Found>, Linked) {
         let page = source.page;
         self.tell_dropped(&page.url, &source.scanned.dropped);
         let mut found: Vec<Found> = Vec::new();
+        let mut linked = Linked::default();
         let mut places: HashMap<Url, usize> = HashMap::new();
         let of_header = of_header(source.header);
         let extracted = self.unspoken(source, &of_header);
         for link in source.scanned.links.iter().chain(&of_header).chain(extracted) {
             let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
             let Some((via, follow, depth)) = taken(link, page, source.directives) else { continue };
+            if self.settings.index && url != page.url {
+                linked.note(link.kind, follow, &url);
+            }
             let place = places.get(&url).copied();
             // One link that may be followed is enough, whatever the others say.
             let settled = |place: usize| matches!(found[place].plan, Plan::Queue { .. });
@@ -120,7 +126,8 @@ impl<S: Store, T> Context<S, T> {
                 }
             }
         }
-        found
+        linked.finish();
+        (found, linked)
     }
 
     /// Makes the links of a page with very many of them known beforehand, as a batch is held in
@@ -220,6 +227,35 @@ impl<S: Store, T> Context<S, T> {
         if dropped.meta_tags > 0 {
             let (why, count) = (CutReason::ManyRules.code(), dropped.meta_tags.to_string());
             self.log(page, "rules-dropped", why, Some(&count), None);
+        }
+    }
+}
+
+impl Linked {
+    /// Only what may be followed speaks for where it leads; what is embedded is part of the page.
+    fn note(&mut self, kind: LinkKind, follow: Follow, url: &Url) {
+        match kind {
+            LinkKind::Hyperlink if follow == Follow::Yes => {
+                self.links.push(publish::address_of(url));
+            }
+            LinkKind::Frame => self.embeds.push(publish::address_of(url)),
+            LinkKind::Hyperlink
+            | LinkKind::Refresh
+            | LinkKind::Canonical
+            | LinkKind::Alternate
+            | LinkKind::Sequence
+            | LinkKind::Image
+            | LinkKind::Media
+            | LinkKind::Embed
+            | LinkKind::Form => {}
+        }
+    }
+
+    /// A page has one voice, however often it links.
+    fn finish(&mut self) {
+        for addresses in [&mut self.links, &mut self.embeds] {
+            addresses.sort_unstable();
+            addresses.dedup();
         }
     }
 }

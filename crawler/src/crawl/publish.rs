@@ -16,20 +16,96 @@ pub(super) fn document_key(url: &Url) -> DocumentKey {
     xxh3_128(url.as_str().as_bytes()).to_be_bytes()
 }
 
-/// Puts a page into the index as its publication permits, or takes it out. `canonical` is the
-/// address that stands for it.
-pub(super) fn change(
-    url: &Url,
-    (page, canonical): (&Page, Option<&Url>),
-    publication: &Publication,
-    now: Timestamp,
-) -> IndexChange {
-    let put = |terms, form| put(url, (page, canonical), terms, form, now);
-    match publication {
-        Publication::Full(terms) => put(terms, Form::Full),
-        Publication::EmbeddedOnly(terms) => put(terms, Form::Embedded),
-        Publication::BareUrl(_) | Publication::Nothing(_) => withdraw(url),
+/// The number that stands for a URL among the links of documents.
+pub(super) fn address_of(url: &Url) -> u64 {
+    index::address_of(&document_key(url))
+}
+
+/// A page as it is to be published.
+pub(super) struct Published<'a> {
+    pub(super) url: &'a Url,
+    pub(super) page: &'a Page,
+    /// The address that stands for it.
+    pub(super) canonical: Option<&'a Url>,
+    /// Its structured data.
+    pub(super) structured: Vec<String>,
+    /// Its `Last-Modified` header.
+    pub(super) last_modified: Option<&'a str>,
+    /// Its links, as the index counts them.
+    pub(super) links: Linked,
+    pub(super) fetched_at: Timestamp,
+}
+
+/// The addresses that a page leads to, as the index knows them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Linked {
+    /// By links that may be followed.
+    pub(super) links: Vec<u64>,
+    /// By frames.
+    pub(super) embeds: Vec<u64>,
+}
+
+impl Published<'_> {
+    /// Puts the page into the index as its publication permits, or takes it out.
+    pub(super) fn change(self, publication: &Publication) -> IndexChange {
+        match publication {
+            Publication::Full(terms) => self.put(terms, Form::Full),
+            Publication::EmbeddedOnly(terms) => self.put(terms, Form::Embedded),
+            Publication::BareUrl(_) | Publication::Nothing(_) => withdraw(self.url),
+        }
     }
+
+    fn put(self, terms: &Terms, form: Form) -> IndexChange {
+        let page = self.page;
+        let language = page.language.clone().or_else(|| index::language_told(&page.text));
+        IndexChange::Put(Box::new(Document {
+            title: page.title.clone().unwrap_or_default(),
+            headings: page.headings.clone(),
+            text: page.text.clone(),
+            snippet_text: (page.snippet_text != page.text).then(|| page.snippet_text.clone()),
+            language: language.unwrap_or_default(),
+            canonical: self.canonical.map(ToString::to_string),
+            dated_ms: index::dated(page, self.last_modified, self.fetched_at)
+                .map(Timestamp::as_millis),
+            expires_at_ms: terms.until.map(Timestamp::as_millis),
+            limits: show_limits(terms),
+            links: self.links.links,
+            embeds: self.links.embeds,
+            structured: self.structured,
+            ..empty(self.url, form, self.fetched_at)
+        }))
+    }
+}
+
+/// A document of this address that says nothing.
+fn empty(url: &Url, form: Form, fetched_at: Timestamp) -> Document {
+    Document {
+        key: document_key(url),
+        url: url.to_string(),
+        site: Site::of(url).map_or_else(|_| String::new(), |site| site.to_string()),
+        title: String::new(),
+        headings: String::new(),
+        text: String::new(),
+        snippet_text: None,
+        language: String::new(),
+        canonical: None,
+        fetched_at_ms: fetched_at.as_millis(),
+        dated_ms: None,
+        expires_at_ms: None,
+        form,
+        limits: ShowLimits::default(),
+        links: Vec::new(),
+        embeds: Vec::new(),
+        structured: Vec::new(),
+    }
+}
+
+/// Puts an address into the index that may not be fetched, with what a link to it says for a title
+/// (RT-049). Nothing of its content was seen.
+pub(super) fn bare(url: &Url, anchor: Option<&str>, now: Timestamp) -> IndexChange {
+    let title = anchor.unwrap_or_default().to_owned();
+    let limits = ShowLimits { snippet_chars: Some(0), ..ShowLimits::default() };
+    IndexChange::Put(Box::new(Document { title, limits, ..empty(url, Form::Bare, now) }))
 }
 
 /// Takes a page out of the index, if it is there.
@@ -37,30 +113,8 @@ pub(super) fn withdraw(url: &Url) -> IndexChange {
     IndexChange::Withdraw { key: document_key(url) }
 }
 
-fn put(
-    url: &Url,
-    (page, canonical): (&Page, Option<&Url>),
-    terms: &Terms,
-    form: Form,
-    now: Timestamp,
-) -> IndexChange {
-    IndexChange::Put(Box::new(Document {
-        key: document_key(url),
-        url: url.to_string(),
-        site: Site::of(url).map_or_else(|_| String::new(), |site| site.to_string()),
-        title: page.title.clone().unwrap_or_default(),
-        text: page.text.clone(),
-        snippet_text: page.snippet_text.clone(),
-        language: page.language.clone().unwrap_or_default(),
-        canonical: canonical.map(ToString::to_string),
-        fetched_at_ms: now.as_millis(),
-        expires_at_ms: terms.until.map(Timestamp::as_millis),
-        form,
-        limits: show_limits(terms),
-    }))
-}
-
-fn show_limits(terms: &Terms) -> ShowLimits {
+/// How much may be shown of a page under these terms.
+pub(super) fn show_limits(terms: &Terms) -> ShowLimits {
     ShowLimits {
         snippet_chars: number(terms.snippet.limit()),
         image_preview: match terms.image_preview {

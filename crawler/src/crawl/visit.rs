@@ -17,16 +17,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::copies::{Named, TextMarks};
 use super::links::Source;
+use super::publish::{self, Linked, Published};
 use super::reply::header_text;
 use super::report::Event;
 use super::revisit::{HIDES_TEXT, Later};
 use super::scorer::FoundLink;
-use super::{Context, publish, reply};
+use super::{Context, reply};
 use crate::extract::ReadPage;
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{Page, PageKind, scan};
 use crate::reasons::FailureReason;
-use crate::urls;
+use crate::{structured, urls};
 
 /// Bytes of a page that is read on the runtime's own threads: well under a millisecond, for which
 /// another thread is not worth its waking.
@@ -292,10 +293,11 @@ impl<S: Store, T: Transport> Context<S, T> {
         fetched.sent = self.settings.index && is_shown;
         let (is_full, extracted) = (self.is_full(page).await?, &*extracted);
         let source = Source { page, scanned, header: &header, directives, extracted, is_full };
-        let found = self.push_most(self.found_links(&source, now)).await?;
+        let (found, links) = self.found_links(&source, now);
+        let found = self.push_most(found).await?;
         Ok(Visit {
             found,
-            sink: self.sink(page, scanned, &publication, (&fetched, &stood_back)),
+            sink: self.sink(page, &read, (&fetched, &stood_back), links).await,
             stood_back,
             index_review: publication.until().map_or(Review::Never, Review::At),
             ..plain(page, now, Outcome::Fetched(fetched))
@@ -361,13 +363,16 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 
     /// The changes for the index.
-    fn sink(
+    /// What the index is to get: the page, or that it is withdrawn; and that others are, for which
+    /// it stands from now on.
+    async fn sink(
         &self,
         page: &PageRecord,
-        scanned: &Page,
-        publication: &Publication,
+        read: &Arc<ReadPage>,
         (fetched, stood_back): (&Fetched, &[(Url, String)]),
+        links: Linked,
     ) -> Option<Vec<u8>> {
+        let publication = &read.publication;
         if publication.terms().is_none() || fetched.stand_in.is_some() {
             return self.withdraw_if_indexed(page);
         }
@@ -380,9 +385,16 @@ impl<S: Store, T: Transport> Context<S, T> {
             if matches!(publication, Publication::Full(_)) {
                 self.reporter.count(|counts| counts.indexed += 1);
             }
-            let canonical = shown_canonical(page, fetched);
-            let now = self.clock.now();
-            changes.push(publish::change(&page.url, (scanned, canonical), publication, now));
+            let published = Published {
+                url: &page.url,
+                page: &read.content,
+                canonical: shown_canonical(page, fetched),
+                structured: structured_data(read).await,
+                last_modified: fetched.last_modified.as_deref(),
+                links,
+                fetched_at: read.at,
+            };
+            changes.push(published.change(publication));
         }
         if changes.is_empty() { None } else { publish::to_bytes(&changes) }
     }
@@ -404,8 +416,18 @@ impl<S: Store, T: Transport> Context<S, T> {
     }
 }
 
+/// The structured data of a page. Where that needs its tree, it is read off the runtime's threads.
+async fn structured_data(read: &Arc<ReadPage>) -> Vec<String> {
+    if !structured::needs_tree(read) {
+        return read.content.structured_data.clone();
+    }
+    let page = Arc::clone(read);
+    let found = tokio::task::spawn_blocking(move || structured::of(&page)).await;
+    found.unwrap_or_else(|_| read.content.structured_data.clone())
+}
+
 /// The address that a result names as the page's own: none if nothing names any.
-fn shown_canonical<'a>(page: &'a PageRecord, fetched: &'a Fetched) -> Option<&'a Url> {
+pub(super) fn shown_canonical<'a>(page: &'a PageRecord, fetched: &'a Fetched) -> Option<&'a Url> {
     let is_named = CanonicalReason::from_code(&fetched.canonical_reason)
         .is_some_and(|because| because != CanonicalReason::Own);
     fetched.canonical.as_ref().or(is_named.then_some(&page.url))

@@ -5,8 +5,13 @@
 //! search is answered, so a date that passes hides a page though nobody sweeps the index.
 
 mod analyzer;
+mod date;
+mod embedding;
 mod error;
+mod filter;
+mod language;
 mod query;
+mod ranking;
 mod schema;
 mod searcher;
 mod snippet;
@@ -17,7 +22,9 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use date::dated;
 pub use error::IndexError;
+pub(crate) use language::told as language_told;
 pub use searcher::{Hit, Hits, Searcher};
 pub use snippet::Snippet;
 pub use writer::IndexWriter;
@@ -37,6 +44,13 @@ pub enum IndexChange {
     },
 }
 
+/// The number by which documents name the addresses they link to: the first half of the key that a
+/// document of that address has.
+pub fn address_of(key: &DocumentKey) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *key;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
 /// A page as the index keeps it, with what its publisher permits.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Document {
@@ -46,34 +60,45 @@ pub struct Document {
     pub url: String,
     /// Its site: the host name.
     pub site: String,
-    /// Its title; empty if it has none.
+    /// Its title, or of an address without content what a link to it says; empty if it has none.
     pub title: String,
+    /// Its headings, a line each.
+    pub headings: String,
     /// The words that find it. Not kept as a text, so nothing of it can be shown.
     pub text: String,
-    /// The text that snippets are made of, without parts marked `data-nosnippet`.
-    pub snippet_text: String,
-    /// Its language as the page states it; empty if it does not.
+    /// The text that snippets are made of, without parts marked `data-nosnippet`; none if that is
+    /// all of [`Self::text`].
+    pub snippet_text: Option<String>,
+    /// The tag of its language, as the page states it or as its text seems to be; empty if neither.
     pub language: String,
     /// The address that stands for it, if it is another, or if the page names its own.
     pub canonical: Option<String>,
     /// When it was fetched: milliseconds since 1970.
     pub fetched_at_ms: i64,
+    /// When it changed last, as it says: milliseconds since 1970.
+    pub dated_ms: Option<i64>,
     /// From when on it may not be shown: milliseconds since 1970; none for never (RM-031).
     pub expires_at_ms: Option<i64>,
     /// As what it may appear.
     pub form: Form,
     /// How much of it may be shown.
     pub limits: ShowLimits,
+    /// The addresses that it links to as one who may be followed, by [`address_of`].
+    pub links: Vec<u64>,
+    /// The addresses of pages that it embeds by `iframe` or `frame`, by [`address_of`].
+    pub embeds: Vec<u64>,
+    /// Its structured data, one JSON text each (SN-005).
+    pub structured: Vec<String>,
 }
 
 /// As what a document may appear.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub enum Form {
-    /// As a result of its own. Only these are found by [`Searcher::search`].
+    /// As a result of its own.
     Full,
-    /// Only where another page embeds it (RM-025).
+    /// Only as a part of a page that embeds it: what it says finds that page (RM-025).
     Embedded,
-    /// As an address without content (RT-049).
+    /// As an address without content, whose title is what a link to it says (RT-049).
     Bare,
 }
 

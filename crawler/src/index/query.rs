@@ -6,12 +6,17 @@ use std::ops::Bound;
 use comity_compliance::Timestamp;
 use tantivy::Term;
 use tantivy::query::{
-    BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query, RangeQuery, TermQuery,
+    BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, Occur, PhraseQuery, Query,
+    RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::tokenizer::TextAnalyzer;
 
 use super::Form;
+use super::analyzer::{self, Common};
+use super::filter::{Filters, Taken};
+use super::language::Language;
+use super::ranking::{IN_ORDER_BOOSTS, WORD_BOOSTS};
 use super::schema::Fields;
 
 /// Characters of a query that are looked at.
@@ -20,81 +25,205 @@ const QUERY_CHARS_MAX: usize = 1_000;
 /// Words of a query that are looked for.
 const WORDS_MAX: usize = 32;
 
-/// How much more a word counts in a title than in the text.
-const TITLE_BOOST: f32 = 3.0;
+/// Words with their places.
+type Words = Vec<(usize, String)>;
 
-/// What is looked for: every phrase must be there. A single word is a phrase of one.
+/// What is read from the words typed: how words are made, and in which languages they may be meant.
+pub(super) struct Reading<'a> {
+    pub(super) analyzer: &'a mut TextAnalyzer,
+    pub(super) languages: &'a [Option<Language>],
+    pub(super) common: &'a mut Common,
+}
+
+/// Words that belong together: a single one, or several that stand side by side.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Phrase {
+    /// As each language has them, where those differ.
+    readings: Vec<Words>,
+    /// Whether it is a word as common as "the", which a page need not have.
+    is_common: bool,
+}
+
+/// How much of what is looked for must be there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Strictness {
+    /// All but common words.
+    All,
+    /// At least half of the words.
+    Half,
+}
+
+/// What is looked for.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    phrases: Vec<Vec<(usize, String)>>,
+    phrases: Vec<Phrase>,
+    /// The words of the search as one phrase, if they are several single words.
+    in_order: Vec<Words>,
+    excluded: Vec<Phrase>,
+    filters: Filters,
 }
 
 impl Wanted {
     /// Blanks part phrases, except inside double quotes; what gives several words without a
-    /// blank, such as `os.path.join`, is looked for as it stands.
-    pub(super) fn parse(typed: &str, analyzer: &mut TextAnalyzer) -> Self {
+    /// blank, such as `os.path.join`, is looked for as it stands. Filters and `-word` count outside
+    /// quotes only.
+    pub(super) fn parse(typed: &str, reading: &mut Reading<'_>) -> Self {
         let end = typed.char_indices().nth(QUERY_CHARS_MAX);
         let typed = end.and_then(|(end, _)| typed.get(..end)).unwrap_or(typed);
         let mut wanted = Self::default();
-        let mut words = 0;
+        let mut single = Vec::new();
         for (part, quoted) in typed.split('"').zip([false, true].into_iter().cycle()) {
-            let pieces: Vec<&str> =
-                if quoted { vec![part] } else { part.split_whitespace().collect() };
-            for piece in pieces {
-                let mut phrase = Vec::new();
-                let mut stream = analyzer.token_stream(piece);
-                while words < WORDS_MAX && stream.advance() {
-                    words += 1;
-                    let token = stream.token();
-                    phrase.push((token.position, token.text.clone()));
-                }
-                if !phrase.is_empty() {
-                    wanted.phrases.push(phrase);
-                }
+            if quoted {
+                wanted.phrases.extend(reading.phrase(part));
+                continue;
+            }
+            for piece in part.split_whitespace() {
+                wanted.take(piece, reading, &mut single);
             }
         }
+        if wanted.phrases.is_empty() {
+            // Nothing is found by what it has not.
+            wanted.phrases = std::mem::take(&mut wanted.excluded);
+        }
+        wanted.phrases.truncate(WORDS_MAX);
+        let are_all_common = wanted.phrases.iter().all(|phrase| phrase.is_common);
+        for phrase in &mut wanted.phrases {
+            phrase.is_common &= !are_all_common;
+        }
+        if single.len() > 1 && wanted.phrases.len() == single.len() {
+            wanted.in_order = reading.phrase(&single.join(" ")).unwrap_or_default().readings;
+        }
         wanted
+    }
+
+    fn take<'a>(&mut self, piece: &'a str, reading: &mut Reading<'_>, single: &mut Vec<&'a str>) {
+        match self.filters.take(piece) {
+            Taken::Filter(words) => {
+                self.phrases.extend(words.and_then(|words| reading.phrase(words)));
+            }
+            Taken::Word => match piece.strip_prefix('-') {
+                Some(word) => self.excluded.extend(reading.phrase(word)),
+                None => {
+                    let phrase = reading.phrase(piece);
+                    single.extend(phrase.is_some().then_some(piece));
+                    self.phrases.extend(phrase);
+                }
+            },
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// All single words, for highlighting.
+    /// Whether fewer words could be asked for.
+    pub(super) fn can_relax(&self) -> bool {
+        self.phrases.iter().filter(|phrase| !phrase.is_common).count() > 1
+    }
+
+    /// All single words in all forms, for highlighting.
     pub(super) fn words(&self) -> HashSet<&str> {
-        let words = self.phrases.iter().flatten();
+        let words = self.phrases.iter().flat_map(|phrase| &phrase.readings).flatten();
         words.map(|(_, word)| word.as_str()).collect()
     }
 
-    /// Documents with all of it that may be shown as results at `now`.
-    pub(super) fn query(&self, fields: &Fields, now: Timestamp) -> BooleanQuery {
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    /// Documents of these forms with what is looked for that may be shown at `now`.
+    pub(super) fn query(
+        &self,
+        fields: &Fields,
+        (forms, strictness): (&[Form], Strictness),
+        now: Timestamp,
+    ) -> BooleanQuery {
+        let mut clauses = self.filters.clauses(fields);
+        let boosts = WORD_BOOSTS.map(|(field, boost)| (field(fields), boost));
+        let mut most = 0;
         for phrase in &self.phrases {
-            let in_title = BoostQuery::new(phrase_query(fields.title, phrase), TITLE_BOOST);
-            let in_text = phrase_query(fields.text, phrase);
-            let either = BooleanQuery::union(vec![Box::new(in_title), in_text]);
-            clauses.push((Occur::Must, Box::new(either)));
+            let occur = match (phrase.is_common, strictness) {
+                (false, Strictness::All) => Occur::Must,
+                (true, _) | (false, Strictness::Half) => Occur::Should,
+            };
+            most += usize::from(strictness == Strictness::Half);
+            clauses.push((occur, anywhere(&phrase.readings, &boosts)));
         }
-        let is_full = TermQuery::new(fields.form_term(Form::Full), IndexRecordOption::Basic);
-        let expires_later = RangeQuery::new(
-            Bound::Excluded(Term::from_field_i64(fields.expires_at_ms, now.as_millis())),
-            Bound::Unbounded,
-        );
-        for permitted in [Box::new(is_full) as Box<dyn Query>, Box::new(expires_later)] {
-            let without_score = ConstScoreQuery::new(permitted, 0.0);
-            clauses.push((Occur::Must, Box::new(without_score)));
+        if strictness == Strictness::All && !self.in_order.is_empty() {
+            let boosts = IN_ORDER_BOOSTS.map(|(field, boost)| (field(fields), boost));
+            clauses.push((Occur::Should, anywhere(&self.in_order, &boosts)));
         }
-        BooleanQuery::new(clauses)
+        for phrase in &self.excluded {
+            clauses.push((Occur::MustNot, anywhere(&phrase.readings, &boosts)));
+        }
+        clauses.extend(permitted(fields, forms, now));
+        BooleanQuery::with_minimum_required_clauses(clauses, most.div_ceil(2))
     }
 }
 
-fn phrase_query(field: Field, phrase: &[(usize, String)]) -> Box<dyn Query> {
+impl Reading<'_> {
+    /// The words of a piece, as each language has them.
+    fn phrase(&mut self, piece: &str) -> Option<Phrase> {
+        let mut phrase = Phrase::default();
+        for language in self.languages {
+            let marked = analyzer::marked(piece, *language);
+            let mut words = Words::new();
+            let mut stream = self.analyzer.token_stream(&marked);
+            while words.len() < WORDS_MAX && stream.advance() {
+                let token = stream.token();
+                words.push((token.position, token.text.clone()));
+            }
+            if !words.is_empty() && !phrase.readings.contains(&words) {
+                phrase.readings.push(words);
+            }
+        }
+        phrase.is_common = self.common.has(piece);
+        Some(phrase).filter(|phrase| !phrase.readings.is_empty())
+    }
+}
+
+/// What may be shown as a result at `now`; none of it counts for its place.
+pub(super) fn permitted(
+    fields: &Fields,
+    forms: &[Form],
+    now: Timestamp,
+) -> impl Iterator<Item = (Occur, Box<dyn Query>)> {
+    let is_form = |form: &Form| -> Box<dyn Query> {
+        Box::new(TermQuery::new(fields.form_term(*form), IndexRecordOption::Basic))
+    };
+    let is_one = BooleanQuery::union(forms.iter().map(is_form).collect());
+    let expires_later = RangeQuery::new(
+        Bound::Excluded(Term::from_field_i64(fields.expires_at_ms, now.as_millis())),
+        Bound::Unbounded,
+    );
+    [Box::new(is_one) as Box<dyn Query>, Box::new(expires_later)]
+        .into_iter()
+        .map(|query| (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>))
+}
+
+/// Words in any of these fields, each with its weight, in any reading.
+fn anywhere(readings: &[Words], boosts: &[(Field, f32)]) -> Box<dyn Query> {
+    let in_field = |(field, boost): &(Field, f32)| -> Box<dyn Query> {
+        let readings = readings.iter().map(|words| phrase_query(*field, words)).collect();
+        Box::new(BoostQuery::new(one_of(readings), *boost))
+    };
+    Box::new(BooleanQuery::union(boosts.iter().map(in_field).collect()))
+}
+
+/// The best of several counts, not their sum: they are one word.
+fn one_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    match queries.pop() {
+        Some(only) if queries.is_empty() => only,
+        last => {
+            queries.extend(last);
+            Box::new(DisjunctionMaxQuery::new(queries))
+        }
+    }
+}
+
+fn phrase_query(field: Field, words: &[(usize, String)]) -> Box<dyn Query> {
     let term = |word: &str| Term::from_field_text(field, word);
-    match phrase {
+    match words {
         [(_, word)] => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
         _ => {
-            let first = phrase.first().map_or(0, |(position, _)| *position);
-            let terms = phrase.iter().map(|(position, word)| (position - first, term(word)));
+            let first = words.first().map_or(0, |(position, _)| *position);
+            let terms = words.iter().map(|(position, word)| (position - first, term(word)));
             Box::new(PhraseQuery::new_with_offset(terms.collect()))
         }
     }

@@ -1,18 +1,26 @@
 //! Answers searches: the best documents that hold every word and may be shown now.
 
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use comity_compliance::Timestamp;
+use serde_json::Value;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::MmapDirectory;
+use tantivy::query::BooleanQuery;
 use tantivy::tokenizer::TextAnalyzer;
-use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
+use tantivy::{DocAddress, Index, IndexReader, ReloadPolicy, TantivyDocument};
 
-use super::query::Wanted;
-use super::schema::{self, Fields};
+use super::analyzer::Common;
+use super::language::Language;
+use super::query::{Reading, Strictness, Wanted};
+use super::ranking::{self, WEIGHED};
+use super::schema::{self, Fields, StoredDocument};
 use super::snippet::{Snippet, USUAL_CHARS};
 use super::writer::META_FILE;
-use super::{IndexError, ShowLimits, analyzer};
+use super::{Form, IndexError, ShowLimits, analyzer, embedding};
+use crate::structured;
 
 /// Reads an index. A crawl may write it meanwhile: what it commits is found a moment later.
 pub struct Searcher {
@@ -27,6 +35,8 @@ pub struct Searcher {
 pub struct Hits {
     /// How many documents there are in all.
     pub total: usize,
+    /// Whether no document holds all of the words, so that these hold at least half of them.
+    pub is_relaxed: bool,
     /// Those asked for, best first.
     pub hits: Vec<Hit>,
 }
@@ -36,8 +46,12 @@ pub struct Hits {
 pub struct Hit {
     /// Its address.
     pub url: String,
-    /// Its title; empty if it has none.
+    /// Its title; empty if it has none. Of an address without content, what a link to it says.
     pub title: String,
+    /// Whether it is shown with its content, or as an address alone.
+    pub form: Form,
+    /// The embedded page whose words were found, if it is not the page's own (RM-025).
+    pub embedded: Option<String>,
     /// A part of its text; none if the publisher permits none, or there is no text.
     pub snippet: Option<Snippet>,
     /// Its site.
@@ -48,9 +62,13 @@ pub struct Hit {
     pub canonical: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
+    /// When it changed last, as it says.
+    pub dated: Option<Timestamp>,
+    /// Its structured data as far as it may be shown (SN-005).
+    pub structured: Vec<Value>,
     /// What else may be shown or done; the snippet keeps to it already.
     pub limits: ShowLimits,
-    /// How well it matches (BM25); to be compared within one answer only.
+    /// How well it matches (docs/search.md); to be compared within one answer only.
     pub score: f32,
 }
 
@@ -92,10 +110,15 @@ impl Searcher {
 
     /// The documents that hold all of `words`, best first: results `offset` to `offset + limit`.
     ///
-    /// Whatever is typed is searched for as well as can be; quotes keep words together. Never
-    /// found: what may not appear as a result of its own, and what expires at `now` or before
-    /// (RM-021, RM-031). Snippets keep to the publisher's limit in characters (RM-026) and hold
-    /// nothing marked `data-nosnippet`, though such words do find the page (SN-006).
+    /// Whatever is typed is searched for as well as can be. Quotes keep words together, `-word`
+    /// leaves pages out, `site:`, `language:`, `after:` and `before:` narrow the search
+    /// (docs/search.md). Words as common as "the" need not be there; and if no document has all of
+    /// the others, those with at least half of them are found, and the answer says so.
+    ///
+    /// Never found: what may not appear, and what expires at `now` or before (RM-021, RM-031). A
+    /// page that may be indexed only where it is embedded finds the pages that embed it (RM-025).
+    /// Snippets keep to the publisher's limit in characters (RM-026) and hold nothing marked
+    /// `data-nosnippet`, though such words do find the page (SN-006).
     ///
     /// # Errors
     /// [`IndexError`] if the index can no longer be read.
@@ -106,55 +129,161 @@ impl Searcher {
         limit: usize,
         offset: usize,
     ) -> Result<Hits, IndexError> {
-        let mut analyzer = self.analyzer.clone();
-        let wanted = Wanted::parse(words, &mut analyzer);
-        if wanted.is_empty() {
-            return Ok(Hits { total: 0, hits: Vec::new() });
-        }
-        self.run(&wanted, now, limit, offset, &mut analyzer)
+        let limit = limit.min(LIMIT_MAX);
+        let offset = offset.min(OFFSET_MAX);
+        self.answer(words, now, offset..offset + limit)
             .map_err(|error| IndexError::engine(&self.dir, error))
     }
 
-    fn run(
-        &self,
-        wanted: &Wanted,
-        now: Timestamp,
-        limit: usize,
-        offset: usize,
-        analyzer: &mut TextAnalyzer,
-    ) -> tantivy::Result<Hits> {
-        let searcher = self.reader.searcher();
-        let query = wanted.query(&self.fields, now);
-        if limit == 0 {
-            let total = searcher.search(&query, &Count)?;
-            let hits = Vec::new();
-            return Ok(Hits { total, hits });
+    fn answer(&self, words: &str, now: Timestamp, places: Range<usize>) -> tantivy::Result<Hits> {
+        let mut search = Search {
+            searcher: self.reader.searcher(),
+            fields: &self.fields,
+            analyzer: self.analyzer.clone(),
+            now,
+        };
+        let languages = search.languages()?;
+        let mut reading = Reading {
+            analyzer: &mut search.analyzer,
+            languages: &languages.all,
+            common: &mut Common::of(languages.main),
+        };
+        let wanted = Wanted::parse(words, &mut reading);
+        if wanted.is_empty() {
+            return Ok(Hits { total: 0, is_relaxed: false, hits: Vec::new() });
         }
-        let top = TopDocs::with_limit(limit.min(LIMIT_MAX)).and_offset(offset.min(OFFSET_MAX));
-        let (total, found) = searcher.search(&query, &(Count, top.order_by_score()))?;
-        let words = wanted.words();
-        let mut hits = Vec::with_capacity(found.len());
-        for (score, address) in found {
-            let stored: TantivyDocument = searcher.doc(address)?;
-            let stored = self.fields.read(&stored);
-            let permitted = stored
-                .limits
-                .snippet_chars
-                .map_or(USUAL_CHARS, |chars| usize::try_from(chars).unwrap_or(usize::MAX));
-            let limit_chars = permitted.min(USUAL_CHARS);
-            let snippet = Snippet::cut(&stored.snippet_text, &words, analyzer, limit_chars);
-            hits.push(Hit {
-                url: stored.url,
-                title: stored.title,
-                snippet,
-                site: stored.site,
-                language: stored.language,
-                canonical: stored.canonical,
-                fetched_at: Timestamp::from_millis(stored.fetched_at_ms),
-                limits: stored.limits,
-                score,
-            });
+        let hits = search.run(&wanted, Strictness::All, places.clone())?;
+        if hits.total == 0 && wanted.can_relax() {
+            return search.run(&wanted, Strictness::Half, places);
         }
-        Ok(Hits { total, hits })
+        Ok(hits)
     }
+}
+
+/// The languages of an index.
+struct Languages {
+    /// All whose words have forms of their own, and none for the others.
+    all: Vec<Option<Language>>,
+    /// That of most documents.
+    main: Option<Language>,
+}
+
+/// One search at work.
+pub(super) struct Search<'a> {
+    pub(super) searcher: tantivy::Searcher,
+    pub(super) fields: &'a Fields,
+    analyzer: TextAnalyzer,
+    pub(super) now: Timestamp,
+}
+
+/// A document at its place in the answer; if an embedded page led there, with that.
+pub(super) struct Found {
+    pub(super) score: f32,
+    pub(super) at: DocAddress,
+    pub(super) through: Option<DocAddress>,
+}
+
+impl Search<'_> {
+    fn languages(&self) -> tantivy::Result<Languages> {
+        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(self.fields.language_code)?;
+            let mut codes = index.terms().stream()?;
+            while codes.advance() {
+                let code = str::from_utf8(codes.key()).ok();
+                if let Some(language) = code.and_then(Language::of_code) {
+                    *counts.entry(language.place()).or_default() +=
+                        u64::from(codes.value().doc_freq);
+                }
+            }
+        }
+        let main = counts.iter().max_by_key(|(_, count)| **count);
+        let main = main.and_then(|(place, _)| Language::at(*place));
+        let known = counts.keys().map(|place| Language::at(*place));
+        Ok(Languages { all: std::iter::once(None).chain(known).collect(), main })
+    }
+
+    fn run(
+        &mut self,
+        wanted: &Wanted,
+        strictness: Strictness,
+        places: Range<usize>,
+    ) -> tantivy::Result<Hits> {
+        let own = wanted.query(self.fields, (&[Form::Full, Form::Bare], strictness), self.now);
+        let within = wanted.query(self.fields, (&[Form::Embedded], strictness), self.now);
+        let embedding = embedding::find(self, &own, &within)?;
+        let total = self.searcher.search(&own, &Count)? + embedding.len();
+        let is_relaxed = strictness == Strictness::Half && total > 0;
+        if places.is_empty() {
+            return Ok(Hits { total, is_relaxed, hits: Vec::new() });
+        }
+        let found = self.best(&own, embedding, places)?;
+        let words = wanted.words();
+        let hits = found.iter().map(|found| self.hit(found, &words));
+        Ok(Hits { total, is_relaxed, hits: hits.collect::<tantivy::Result<_>>()? })
+    }
+
+    /// What stands at these places of the answer.
+    fn best(
+        &self,
+        own: &BooleanQuery,
+        embedding: Vec<Found>,
+        places: Range<usize>,
+    ) -> tantivy::Result<Vec<Found>> {
+        let top = TopDocs::with_limit(places.end.max(WEIGHED));
+        let found = self.searcher.search(own, &top.order_by_score())?;
+        let own = found.into_iter().map(|(score, at)| Found { score, at, through: None });
+        let mut found: Vec<Found> = own.chain(embedding).collect();
+        found.sort_by(|one, other| other.score.total_cmp(&one.score));
+        let weighed = found.len().min(WEIGHED);
+        if let Some(best) = found.get_mut(..weighed) {
+            ranking::weigh(self, best)?;
+        }
+        Ok(found.into_iter().skip(places.start).take(places.len()).collect())
+    }
+
+    fn stored(&self, at: DocAddress) -> tantivy::Result<StoredDocument> {
+        let stored: TantivyDocument = self.searcher.doc(at)?;
+        Ok(self.fields.read(&stored))
+    }
+
+    fn hit(&mut self, found: &Found, words: &HashSet<&str>) -> tantivy::Result<Hit> {
+        let own = self.stored(found.at)?;
+        let quoted = found.through.map(|through| self.stored(through)).transpose()?;
+        let mut limits = own.limits;
+        if let Some(quoted) = &quoted {
+            limits.snippet_chars = stricter(limits.snippet_chars, quoted.limits.snippet_chars);
+        }
+        let text = quoted.as_ref().map_or(&own, |quoted| quoted);
+        let permitted = limits
+            .snippet_chars
+            .map_or(USUAL_CHARS, |chars| usize::try_from(chars).unwrap_or(usize::MAX));
+        let language = super::language::primary(&text.language);
+        let language = language.as_deref().and_then(Language::of_code);
+        let limit_chars = permitted.min(USUAL_CHARS);
+        let snippet =
+            Snippet::cut(&text.snippet_text, (words, language), &mut self.analyzer, limit_chars);
+        let structured = own.structured.iter();
+        let structured =
+            structured.filter_map(|json| structured::shown(json, own.limits.snippet_chars));
+        Ok(Hit {
+            structured: structured.collect(),
+            url: own.url,
+            title: own.title,
+            form: own.form,
+            embedded: quoted.map(|quoted| quoted.url),
+            snippet,
+            site: own.site,
+            language: own.language,
+            canonical: own.canonical,
+            fetched_at: Timestamp::from_millis(own.fetched_at_ms),
+            dated: own.dated_ms.map(Timestamp::from_millis),
+            limits,
+            score: found.score,
+        })
+    }
+}
+
+fn stricter(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    one.into_iter().chain(other).min()
 }

@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use tantivy::tokenizer::TextAnalyzer;
 
+use super::analyzer::{MARK_BYTES, marked};
+use super::language::Language;
+
 /// Characters of a snippet where the publisher sets no limit.
 pub(super) const USUAL_CHARS: usize = 240;
 
@@ -21,18 +24,18 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// The best part of `text` for `words`, in at most `limit_chars` characters, ellipses
-    /// included. None if nothing may or can be shown.
+    /// The best part of `text`, which is in this language, for `words`, in at most `limit_chars`
+    /// characters, ellipses included. None if nothing may or can be shown.
     pub(super) fn cut(
         text: &str,
-        words: &HashSet<&str>,
+        (words, language): (&HashSet<&str>, Option<Language>),
         analyzer: &mut TextAnalyzer,
         limit_chars: usize,
     ) -> Option<Self> {
         if limit_chars == 0 || text.trim().is_empty() {
             return None;
         }
-        let matches = find_words(text, words, analyzer);
+        let matches = find_words(&marked(text, language), words, analyzer);
         let part = cut_part(text, best_start(text, &matches, limit_chars), limit_chars)?;
         let mut out = String::new();
         if part.start > 0 && limit_chars > MARKED_CHARS_MIN {
@@ -62,14 +65,14 @@ struct Match {
     word: String,
 }
 
-fn find_words(text: &str, words: &HashSet<&str>, analyzer: &mut TextAnalyzer) -> Vec<Match> {
+fn find_words(marked: &str, words: &HashSet<&str>, analyzer: &mut TextAnalyzer) -> Vec<Match> {
     let mut matches = Vec::new();
-    let mut stream = analyzer.token_stream(text);
+    let mut stream = analyzer.token_stream(marked);
     while stream.advance() {
         let token = stream.token();
         if words.contains(token.text.as_str()) {
-            matches
-                .push(Match { at: token.offset_from..token.offset_to, word: token.text.clone() });
+            let at = token.offset_from - MARK_BYTES..token.offset_to - MARK_BYTES;
+            matches.push(Match { at, word: token.text.clone() });
         }
     }
     matches
