@@ -162,6 +162,8 @@ pub struct StorageConfig {
 pub struct IndexConfig {
     /// Whether pages are indexed.
     pub enabled: bool,
+    /// Whether addresses that robots.txt forbids are found by what a link says.
+    pub bare_urls: bool,
 }
 
 /// `[recrawl]`
@@ -307,7 +309,7 @@ impl Default for BulkConfig {
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, bare_urls: false }
     }
 }
 

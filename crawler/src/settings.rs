@@ -55,6 +55,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
+    /// Whether addresses that robots.txt forbids are put there too, without content (RT-049).
+    pub bare_urls: bool,
     /// Which addresses it wants.
     pub urls: UrlSettings,
     /// Where every exchange is kept, if it is to be.
@@ -210,6 +212,7 @@ impl Settings {
                     .map_err(wrong("rules.dates_without_time"))?,
             },
             index: config.index.enabled && store.engine != EngineKind::Memory,
+            bare_urls: config.index.bare_urls,
             store,
             urls: UrlSettings::new(&config.urls).map_err(wrong("urls"))?,
         })

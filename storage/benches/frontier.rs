@@ -125,6 +125,7 @@ impl Web {
             role: Role::Page,
             via: Via::Link,
             from: None,
+            anchor: None,
             at: NOW,
             plan: Plan::Queue { due: None, priority: 1, why: None },
         }

@@ -104,7 +104,7 @@ pub fn link(text: &str) -> Found {
 pub fn queued(text: &str, due: Option<Timestamp>, priority: u8) -> Found {
     let plan = Plan::Queue { due, priority, why: None };
     let (url, role, via) = (url(text), Role::Page, Via::Link);
-    Found { url, depth: 1, hops: 0, role, via, from: None, at: NOW, plan }
+    Found { url, depth: 1, hops: 0, role, via, from: None, anchor: None, at: NOW, plan }
 }
 
 /// A link to note.
@@ -441,7 +441,7 @@ async fn outbox_until_done(store: &impl Store) {
     });
     store.commit(report(&lease, visits.collect()), NOW).await.unwrap();
     for _ in 0..2 {
-        let entries = store.outbox(9).await.unwrap();
+        let entries = store.outbox(0, 9).await.unwrap();
         let sizes: Vec<_> = entries
             .iter()
             .map(|entry| match &entry.payload {
@@ -451,16 +451,16 @@ async fn outbox_until_done(store: &impl Store) {
             .collect();
         assert_eq!(sizes, [0, 300_000, 600_000, 900_000], "again until it is done");
     }
-    let first = store.outbox(2).await.unwrap();
+    let first = store.outbox(0, 2).await.unwrap();
     assert_eq!(first.len(), 2);
     store.outbox_done(first[1].seq).await.unwrap();
     store.outbox_done(first[1].seq).await.unwrap();
     assert_eq!(store.stats().outbox_pending, 2);
-    let rest = store.outbox(9).await.unwrap();
+    let rest = store.outbox(0, 9).await.unwrap();
     assert!(rest.iter().all(|entry| entry.seq > first[1].seq));
     assert_eq!(rest[1].payload, Payload::Bytes(vec![3; 900_000]));
     store.outbox_done(rest[1].seq).await.unwrap();
-    assert!(store.outbox(9).await.unwrap().is_empty());
+    assert!(store.outbox(0, 9).await.unwrap().is_empty());
     assert_eq!(store.stats().outbox_pending, 0);
 }
 
@@ -497,7 +497,7 @@ async fn reviews(store: &impl Store) {
     store.review_done(&url(pages[0]), None, Some(b"withdraw".to_vec())).await.unwrap();
     store.review_done(&url(pages[2]), Some(all), None).await.unwrap();
     assert_eq!(due(all).await, [pages[2]]);
-    assert_eq!(store.outbox(9).await.unwrap()[0].payload, Payload::Bytes(b"withdraw".to_vec()));
+    assert_eq!(store.outbox(0, 9).await.unwrap()[0].payload, Payload::Bytes(b"withdraw".to_vec()));
     let unknown = store.review_done(&url("https://z.example/"), None, None).await;
     assert!(matches!(unknown, Err(StoreError::Request(_))));
 }

@@ -21,6 +21,8 @@ pub struct Found {
     pub via: Via,
     /// The page or sitemap that named it; none for a seed.
     pub from: Option<Url>,
+    /// What the link to it says, where that may be of use.
+    pub anchor: Option<String>,
     /// When it was found.
     pub at: Timestamp,
     /// Whether it is to be fetched.
@@ -290,6 +292,8 @@ pub struct PageRecord {
     pub via: Via,
     /// What named it.
     pub from: Option<Url>,
+    /// What the link that named it says, where that was kept.
+    pub anchor: Option<String>,
     /// When it was found.
     pub found_at: Timestamp,
     /// Failures in a row.

@@ -175,13 +175,14 @@ pub trait Store: Send + Sync + 'static {
         pace: &SitePace,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// The oldest entries for the sinks: at most `max`, and a few megabytes at a time. They come
-    /// again until [`Store::outbox_done`].
+    /// The oldest entries for the sinks from number `from` on: at most `max`, and a few megabytes at
+    /// a time. They come again until [`Store::outbox_done`].
     ///
     /// # Errors
     /// [`StoreError`].
     fn outbox(
         &self,
+        from: u64,
         max: usize,
     ) -> impl Future<Output = Result<Vec<OutboxEntry>, StoreError>> + Send;
 

@@ -98,7 +98,7 @@ async fn check(
     let stats = store.stats();
     assert!(stats.fetched >= fetched && stats.known == stats.fetched + stats.queued);
     assert_eq!(stats.outbox_pending, stats.fetched, "a payload with every visit");
-    let entries = store.outbox(usize::MAX).await.unwrap();
+    let entries = store.outbox(0, usize::MAX).await.unwrap();
     assert!(entries.iter().all(|entry| matches!(&entry.payload, Payload::Bytes(_))));
     store
 }

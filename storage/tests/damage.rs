@@ -39,6 +39,7 @@ async fn push(store: &LocalStore<Box<dyn Engine>>) {
         role: Role::Page,
         via: Via::Seed,
         from: None,
+        anchor: None,
         at: Timestamp::EPOCH,
         plan: Plan::Queue { due: None, priority: 0, why: None },
     });

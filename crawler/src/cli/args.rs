@@ -193,6 +193,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long)]
     pub(crate) no_index: bool,
 
+    /// Let searches find addresses that robots.txt forbids, as addresses alone, by what a link says
+    #[arg(long)]
+    pub(crate) bare_urls: bool,
+
     /// Print each fetch, refusal and failure as it happens
     #[arg(long, short)]
     pub(crate) verbose: bool,

@@ -160,6 +160,7 @@ fn overlay(args: &CrawlArgs, config: &mut Config) {
     config.network.allow.dedup();
     config.output.warc.dir = args.warc.clone().or(config.output.warc.dir.take());
     config.index.enabled &= !args.no_index;
+    config.index.bare_urls |= args.bare_urls;
     config.recrawl.stay |= args.stay;
 }
 

@@ -350,8 +350,8 @@ impl<S: Store, T: Transport> Context<S, T> {
 
 fn again(page: PageRecord, at: Timestamp) -> Found {
     let priority = u8::try_from(page.depth).unwrap_or(u8::MAX);
-    let PageRecord { url, depth, hops, role, via, from, .. } = page;
-    Found { url, depth, hops, role, via, from, at, plan: Plan::Again { priority } }
+    let PageRecord { url, depth, hops, role, via, from, anchor, .. } = page;
+    Found { url, depth, hops, role, via, from, anchor, at, plan: Plan::Again { priority } }
 }
 
 /// Whether a sitemap lists a page, as far as is kept.

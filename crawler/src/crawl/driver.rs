@@ -41,7 +41,17 @@ impl<S: Store, T: Transport> Context<S, T> {
                 Plan::Queue { due: None, priority: 0, why: None }
             };
             let (url, via, from) = (url.clone(), Via::Seed, None);
-            seeds.push(Found { url, depth: 0, hops: 0, role: Role::Page, via, from, at, plan });
+            seeds.push(Found {
+                url,
+                depth: 0,
+                hops: 0,
+                role: Role::Page,
+                via,
+                from,
+                anchor: None,
+                at,
+                plan,
+            });
         }
         let sitemaps = self.settings.sitemaps.iter().cloned();
         seeds.extend(sitemaps.map(|url| sitemaps::sitemap_to_read(url, None, at)));

@@ -121,8 +121,9 @@ impl<S: Store, T> Context<S, T> {
                 None => {
                     places.insert(url.clone(), found.len());
                     let from = Some(page.url.clone());
-                    let role = Role::Page;
-                    found.push(Found { url, depth, hops: 0, role, via, from, at: now, plan });
+                    let (role, hops, at) = (Role::Page, 0, now);
+                    let anchor = self.kept_anchor(link);
+                    found.push(Found { url, depth, hops, role, via, from, anchor, at, plan });
                 }
             }
         }
@@ -181,6 +182,12 @@ impl<S: Store, T> Context<S, T> {
             Some(full) if Site::of(url) == Site::of(on.url) => Err(full.code()),
             Some(_) | None => Ok(plan),
         }
+    }
+
+    /// What a link says, if the index may show where it leads by that alone (RT-049).
+    fn kept_anchor(&self, link: &Link) -> Option<String> {
+        let is_kept = self.settings.bare_urls && !link.anchor.is_empty();
+        is_kept.then(|| link.anchor.clone())
     }
 
     /// Whether a URL that is not queued is remembered all the same.

@@ -4,7 +4,7 @@ use comity_compliance::{
     Directive, Directives, ImagePreview, Limit, Permission, Publication, Rule, Site, Source, Terms,
     Timestamp, Withheld,
 };
-use comity_storage::Fetched;
+use comity_storage::{Fetched, PageRecord, Role};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -102,10 +102,17 @@ fn empty(url: &Url, form: Form, fetched_at: Timestamp) -> Document {
 
 /// Puts an address into the index that may not be fetched, with what a link to it says for a title
 /// (RT-049). Nothing of its content was seen.
-pub(super) fn bare(url: &Url, anchor: Option<&str>, now: Timestamp) -> IndexChange {
-    let title = anchor.unwrap_or_default().to_owned();
+pub(crate) fn bare(page: &PageRecord, now: Timestamp) -> IndexChange {
+    let title = page.anchor.clone().unwrap_or_default();
     let limits = ShowLimits { snippet_chars: Some(0), ..ShowLimits::default() };
-    IndexChange::Put(Box::new(Document { title, limits, ..empty(url, Form::Bare, now) }))
+    IndexChange::Put(Box::new(Document { title, limits, ..empty(&page.url, Form::Bare, now) }))
+}
+
+/// Whether nothing that was seen of a page before it was forbidden keeps its address back.
+pub(crate) fn may_be_bare(page: &PageRecord, now: Timestamp) -> bool {
+    let seen = page.last_fetch().map(|(_, fetched)| publication_of(fetched, now));
+    let is_page = page.role == Role::Page;
+    is_page && !matches!(seen, Some(Publication::Nothing(_) | Publication::EmbeddedOnly(_)))
 }
 
 /// Takes a page out of the index, if it is there.

@@ -57,8 +57,8 @@ impl<S: Store, T> Context<S, T> {
 
     fn again(&self, page: PageRecord) -> Found {
         let priority = u8::try_from(page.depth).unwrap_or(u8::MAX);
-        let PageRecord { url, depth, hops, role, via, from, .. } = page;
+        let PageRecord { url, depth, hops, role, via, from, anchor, .. } = page;
         let (at, plan) = (self.clock.now(), Plan::Again { priority });
-        Found { url, depth, hops, role, via, from, at, plan }
+        Found { url, depth, hops, role, via, from, anchor, at, plan }
     }
 }

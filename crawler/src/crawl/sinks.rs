@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{Context, CrawlError, publish};
-use crate::index::{IndexChange, IndexWriter};
+use crate::index::{IndexChange, IndexError, IndexWriter};
 use crate::net::Transport;
 use crate::output::bulk::Bulk;
 
@@ -18,13 +18,18 @@ use crate::output::bulk::Bulk;
 pub(super) struct IndexFeed {
     writer: Option<Arc<Mutex<IndexWriter>>>,
     bulk: Option<Bulk>,
+    /// The number of the first outbox entry that was not taken yet.
+    next: u64,
+    /// The last entry that was taken, and that the outbox still holds.
+    taken: Option<u64>,
     last_commit: Timestamp,
     last_sweep: Option<Timestamp>,
 }
 
-/// Entries that are taken from the outbox at a time, each batch one commit of the index.
+/// Entries that are taken from the outbox at a time.
 const BATCH: usize = 512;
-/// Changes wait no longer than this for the index.
+/// What was taken waits no longer than this to be seen, and to be safe. Every commit makes files
+/// that others are merged with later, so none is made for a few pages more.
 const COMMIT_EVERY: Duration = Duration::from_secs(3);
 /// The outbox is looked at this often while anything is in it.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -40,7 +45,8 @@ impl IndexFeed {
     ) -> Option<Self> {
         let writer = writer.map(|writer| Arc::new(Mutex::new(writer)));
         let feeds = writer.is_some() || bulk.is_some();
-        feeds.then_some(Self { writer, bulk, last_commit: now, last_sweep: None })
+        let feed = Self { writer, bulk, next: 0, taken: None, last_commit: now, last_sweep: None };
+        feeds.then_some(feed)
     }
 
     /// Whether the index was begun by this run; none if there is no index.
@@ -65,14 +71,17 @@ impl IndexFeed {
             let empty = context.store.stats().outbox_pending == 0;
             let nap = if empty { SWEEP_EVERY } else { LOOK_EVERY };
             tokio::select! {
-                () = finish.cancelled() => return self.drain(&context, &finish).await,
+                () = finish.cancelled() => {
+                    self.take(&context, &finish).await?;
+                    return self.commit(&context).await;
+                }
                 () = context.outbox_fed.notified(), if empty => {}
                 () = tokio::time::sleep(nap) => {}
             }
         }
     }
 
-    /// Takes what the outbox holds, if it is much or has waited for long.
+    /// Takes what the outbox holds, and makes it seen if the first of it has waited for long.
     async fn turn<S: Store, T>(
         &mut self,
         context: &Context<S, T>,
@@ -83,24 +92,27 @@ impl IndexFeed {
             self.last_sweep = Some(now);
             self.sweep(context, now).await?;
         }
-        let waiting = context.store.stats().outbox_pending;
-        if waiting >= BATCH as u64 || now.since(self.last_commit) >= COMMIT_EVERY {
-            self.drain(context, finish).await?;
+        self.take(context, finish).await?;
+        let has_waited = now.since(self.last_commit) >= COMMIT_EVERY;
+        if self.taken.is_some() && (has_waited || self.writer.is_none()) {
+            self.commit(context).await?;
         }
         Ok(())
     }
 
-    /// Empties the outbox into the index and the bulk service. Both have what it held before the
-    /// outbox is told: a crash between repeats work and loses none.
-    async fn drain<S: Store, T>(
+    /// Gives what the outbox holds to the index and the bulk service. The outbox keeps it until
+    /// [`Self::commit`]: a crash before repeats work and loses none.
+    async fn take<S: Store, T>(
         &mut self,
         context: &Context<S, T>,
         finish: &CancellationToken,
     ) -> Result<(), CrawlError> {
-        self.last_commit = context.clock.now();
         loop {
-            let entries = context.store.outbox(BATCH).await?;
+            let entries = context.store.outbox(self.next, BATCH).await?;
             let Some(through) = entries.last().map(|entry| entry.seq) else { return Ok(()) };
+            if self.taken.is_none() {
+                self.last_commit = context.clock.now();
+            }
             let (mut changes, mut lost) = (Vec::new(), Vec::new());
             for entry in entries {
                 match changes_of(entry) {
@@ -110,7 +122,8 @@ impl IndexFeed {
             }
             let changes = Arc::new(changes);
             if let Some(writer) = &self.writer {
-                commit_to(Arc::clone(writer), Arc::clone(&changes)).await?;
+                let changes = Arc::clone(&changes);
+                write(writer, move |index| index.apply(&changes)).await?;
             }
             if let Some(bulk) = &self.bulk {
                 let delivered = bulk.deliver(&changes, finish).await?;
@@ -120,8 +133,22 @@ impl IndexFeed {
                 });
             }
             context.store.push(lost).await?;
-            context.store.outbox_done(through).await?;
+            (self.next, self.taken) = (through + 1, Some(through));
+            if context.clock.now().since(self.last_commit) >= COMMIT_EVERY {
+                self.commit(context).await?;
+            }
         }
+    }
+
+    /// Makes what was taken seen and safe, and lets the outbox forget it.
+    async fn commit<S: Store, T>(&mut self, context: &Context<S, T>) -> Result<(), CrawlError> {
+        let Some(through) = self.taken.take() else { return Ok(()) };
+        if let Some(writer) = &self.writer {
+            write(writer, IndexWriter::commit).await?;
+        }
+        self.last_commit = context.clock.now();
+        context.store.outbox_done(through).await?;
+        Ok(())
     }
 
     /// Withdraws pages whose unavailable_after has passed (RM-031).
@@ -145,13 +172,14 @@ impl IndexFeed {
     }
 }
 
-async fn commit_to(
-    writer: Arc<Mutex<IndexWriter>>,
-    changes: Arc<Vec<IndexChange>>,
+/// Works on the index off the runtime's threads.
+async fn write(
+    writer: &Arc<Mutex<IndexWriter>>,
+    work: impl FnOnce(&mut IndexWriter) -> Result<(), IndexError> + Send + 'static,
 ) -> Result<(), CrawlError> {
+    let writer = Arc::clone(writer);
     let done = tokio::task::spawn_blocking(move || {
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.apply(&changes).and_then(|()| writer.commit())
+        work(&mut writer.lock().unwrap_or_else(PoisonError::into_inner))
     });
     done.await.map_err(|panic| CrawlError::Worker(panic.to_string()))?.map_err(CrawlError::Index)
 }
@@ -219,7 +247,7 @@ fn changes_of(entry: OutboxEntry) -> Result<Vec<IndexChange>, Option<Url>> {
 fn again(url: Url, at: Timestamp) -> Found {
     let plan = Plan::Again { priority: 0 };
     let (role, via) = (Role::Page, Via::Link);
-    Found { url, depth: 0, hops: 0, role, via, from: None, at, plan }
+    Found { url, depth: 0, hops: 0, role, via, from: None, anchor: None, at, plan }
 }
 
 /// What an indexed page's rules say now: a withdrawal, or the day to look again.

@@ -171,7 +171,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             (plan, _) => plan,
         };
         let (from, at) = (Some(sitemap.url.clone()), self.clock.now());
-        Ok(Found { url, depth, hops: 0, role, via: Via::Sitemap, from, at, plan })
+        Ok(Found { url, depth, hops: 0, role, via: Via::Sitemap, from, anchor: None, at, plan })
     }
 
     /// What the robots.txt of an entry's own origin says of the sitemap (SM-004).
@@ -262,7 +262,17 @@ impl<S: Store, T: Transport> Context<S, T> {
 /// A sitemap for the frontier, as whoever named it wants.
 pub(super) fn sitemap_to_read(url: Url, from: Option<Url>, at: Timestamp) -> Found {
     let plan = Plan::Queue { due: None, priority: 0, why: None };
-    Found { url, depth: 0, hops: 0, role: Role::Sitemap, via: Via::Sitemap, from, at, plan }
+    Found {
+        url,
+        depth: 0,
+        hops: 0,
+        role: Role::Sitemap,
+        via: Via::Sitemap,
+        from,
+        anchor: None,
+        at,
+        plan,
+    }
 }
 
 /// What a visit shows about the dates of sitemaps: claim and truth, if there was a claim.

@@ -535,6 +535,7 @@ async fn a_page_that_is_disallowed_since_is_withdrawn() {
         role: comity_storage::Role::Page,
         via: Via::Seed,
         from: None,
+        anchor: None,
         at: now,
         plan,
     };

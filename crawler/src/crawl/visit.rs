@@ -140,7 +140,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         match reason {
             // What may no longer be read may no longer be shown (RT-049).
             RefusalReason::RobotsDisallow => {
-                let sink = self.withdraw_if_indexed(page);
+                let sink = self.bare(page, now).or_else(|| self.withdraw_if_indexed(page));
                 Visit { sink, index_review: Review::Never, ..visit }
             }
             RefusalReason::OutOfScope
@@ -204,6 +204,8 @@ impl<S: Store, T: Transport> Context<S, T> {
             role: page.role,
             via: Via::Redirect,
             from: Some(page.url.clone()),
+            // Who follows the link comes here.
+            anchor: page.anchor.clone(),
             at: now,
             plan,
         };
@@ -409,9 +411,20 @@ impl<S: Store, T: Transport> Context<S, T> {
         same && self.index_has_all_of(before, *at)
     }
 
-    /// A page that was never fetched before cannot be in the index.
+    /// The address alone, for whoever wants such addresses (RT-049). What was seen of a page before
+    /// still counts: one that said noindex or whose date has passed is not shown in any way.
+    fn bare(&self, page: &PageRecord, now: Timestamp) -> Option<Vec<u8>> {
+        let is_wanted =
+            self.settings.index && self.settings.bare_urls && publish::may_be_bare(page, now);
+        let change = is_wanted.then(|| publish::bare(page, now))?;
+        publish::to_bytes(&[change])
+    }
+
+    /// A page that was neither fetched before nor forbidden cannot be in the index.
     pub(super) fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
-        let may_be_there = self.settings.index && page.fetches > 0;
+        let was_bare = matches!(page.last, Some((_, Outcome::Refused { .. })));
+        let may_be_there =
+            self.settings.index && (page.fetches > 0 || self.settings.bare_urls && was_bare);
         may_be_there.then(|| publish::to_bytes(&[publish::withdraw(&page.url)])).flatten()
     }
 }

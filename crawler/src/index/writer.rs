@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
+use tantivy::merge_policy::LogMergePolicy;
 use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
 
 use super::schema::{self, Fields};
@@ -13,6 +14,10 @@ const MEMORY_BYTES: usize = 50_000_000;
 
 /// More threads would take the processor from the crawl.
 const THREADS: usize = 1;
+
+/// Files are written anew when this share of their documents was withdrawn or replaced: until then
+/// these are hidden, but on the disk.
+const WITHDRAWN_MAX: f32 = 0.25;
 
 /// The file that names what belongs to an index; without it there is none.
 pub(super) const META_FILE: &str = "meta.json";
@@ -52,6 +57,9 @@ impl IndexWriter {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let _: IndexReader = reader.try_into().map_err(engine)?;
         let writer = index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
+        let mut merging = LogMergePolicy::default();
+        merging.set_del_docs_ratio_before_merge(WITHDRAWN_MAX);
+        writer.set_merge_policy(Box::new(merging));
         Ok(Self { dir: dir.to_owned(), is_new, fields, writer })
     }
 

@@ -298,7 +298,7 @@ impl<'a, E: Engine> Draft<'a, E> {
             Slot::Free(page) => {
                 let (via, from) = (crate::page::Via::Redirect, FromRow::Nothing);
                 let (role, at) = (Role::Page, visit.at);
-                let origins = Origins { depth: 0, hops: 0, role, via, from, at };
+                let origins = Origins { depth: 0, hops: 0, role, via, from, anchor: None, at };
                 self.insert(page, PageRow::new(&visit.url, origins));
                 page
             }
@@ -564,5 +564,6 @@ fn origins(found: &Found, parent: Option<(&Url, PageKey)>) -> Origins {
         (Some(_) | None, _) => FromRow::Nothing,
     };
     let Found { depth, hops, role, via, at, .. } = *found;
-    Origins { depth, hops, role, via, from, at }
+    let anchor = found.anchor.clone();
+    Origins { depth, hops, role, via, from, anchor, at }
 }

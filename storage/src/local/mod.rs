@@ -443,8 +443,8 @@ impl<E: Engine> Store for LocalStore<E> {
         self.write(move |draft| draft.put_pace(&site, &pace)).await
     }
 
-    async fn outbox(&self, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
-        self.read(move |shared, engine| shared.outbox(engine, max)).await
+    async fn outbox(&self, from: u64, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
+        self.read(move |shared, engine| shared.outbox(engine, from, max)).await
     }
 
     async fn outbox_done(&self, through: u64) -> Result<(), StoreError> {

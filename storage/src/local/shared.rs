@@ -306,10 +306,15 @@ impl<E: Engine> Shared<E> {
         Ok(Some(SiteState { pace: row.pace(), trust: row.trust(), next_at, queued, at_once }))
     }
 
-    pub(super) fn outbox(&self, engine: &E, max: usize) -> Result<Vec<OutboxEntry>, StoreError> {
+    pub(super) fn outbox(
+        &self,
+        engine: &E,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<OutboxEntry>, StoreError> {
         let mut rows = Vec::new();
         let mut bytes = 0;
-        engine.scan(&[key::OUTBOX], &[key::OUTBOX], max, &mut |key, value| {
+        engine.scan(&key::outbox(from), &[key::OUTBOX], max, &mut |key, value| {
             let row = decode::<OutboxRow>(value, "an outbox row");
             bytes += row.as_ref().map_or(0, |row| row.place.length as usize);
             rows.push((key::outbox_seq(key).unwrap_or(0), row));

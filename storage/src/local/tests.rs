@@ -132,7 +132,7 @@ fn rows<E: Engine>(engine: &E, kind: u8) -> usize {
 async fn counters_equal_a_scan() {
     let store = LocalStore::memory(NOW);
     crawl(&store, 60).await;
-    let done = store.outbox(3).await.unwrap()[2].seq;
+    let done = store.outbox(0, 3).await.unwrap()[2].seq;
     store.outbox_done(done).await.unwrap();
     let engine = store.shared.engine().unwrap();
     let state: StateRow = decode(&engine.read(key::META_STATE).unwrap().unwrap(), "").unwrap();
@@ -171,7 +171,7 @@ async fn reopening_keeps_everything() {
         crawl(&store, 12).await;
         store.put_meta("seeds", b"s".to_vec()).await.unwrap();
         let before = store.stats();
-        let outbox = store.outbox(99).await.unwrap();
+        let outbox = store.outbox(0, 99).await.unwrap();
         let token = store.lease(NOW, 1, 1, TTL).await.unwrap()[0].token.clone();
         store.close().await.unwrap();
 
@@ -184,7 +184,7 @@ async fn reopening_keeps_everything() {
                 (before.known, before.queued, &before.failed, &before.noted, before.sites),
                 (after.known, after.queued, &after.failed, &after.noted, after.sites),
             );
-            assert_eq!(store.outbox(99).await.unwrap(), outbox);
+            assert_eq!(store.outbox(0, 99).await.unwrap(), outbox);
             assert!(outbox.iter().all(|entry| matches!(entry.payload, Payload::Bytes(_))));
             assert_eq!(store.meta("seeds").await.unwrap().unwrap(), b"s");
             let fates = store.push(vec![link("https://s0.example/")]).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_copy_is_the_same_store() {
     let store = opened(&dir("one"), EngineKind::Sled);
     crawl(&store, 12).await;
     let before = store.stats();
-    let outbox = store.outbox(99).await.unwrap();
+    let outbox = store.outbox(0, 99).await.unwrap();
     assert!(before.outbox_pending > 0);
     store.close().await.unwrap();
     let copy = |from, to, kind| crate::copy_store(&dir(from), &dir(to), kind, NOW, &options());
@@ -241,7 +241,7 @@ async fn a_copy_is_the_same_store() {
             (after.known, after.queued, after.noted),
             (before.known, before.queued, before.noted.clone())
         );
-        assert_eq!(store.outbox(99).await.unwrap(), outbox);
+        assert_eq!(store.outbox(0, 99).await.unwrap(), outbox);
         assert_eq!(store.push(vec![link("https://s0.example/")]).await.unwrap(), [Fate::Known]);
     }
     let error = copy("one", "two", EngineKind::Redb).unwrap_err().to_string();
@@ -277,6 +277,7 @@ async fn colliding_hashes() {
         role: crate::Role::Page,
         via: crate::Via::Link,
         from: FromRow::Nothing,
+        anchor: None,
         at: NOW,
     };
     let other = PageRow::new(&url("https://a.example/other"), origins);
@@ -403,7 +404,7 @@ async fn a_damaged_spool_loses_one_payload() {
     let mut bytes = std::fs::read(&file).unwrap();
     bytes.truncate(bytes.len() - 1);
     std::fs::write(&file, bytes).unwrap();
-    let entries = kept.store.outbox(9).await.unwrap();
+    let entries = kept.store.outbox(0, 9).await.unwrap();
     assert_eq!(entries[0].payload, Payload::Bytes(b"https://a.example/1".to_vec()));
     assert!(matches!(&entries[1].payload, Payload::Lost { why } if why.contains("ends before")));
     kept.store.outbox_done(entries[1].seq).await.unwrap();

@@ -16,7 +16,7 @@ pub(crate) use page::{FromRow, Origins, OutcomeRow, PageRow};
 pub(crate) use site::{RobotsRow, SiteRow};
 
 /// The version of every record that this build writes; it reads no other yet.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 const MAX_CODE_BYTES: usize = 64;
 const MAX_TEXT_BYTES: usize = 512;
@@ -98,6 +98,7 @@ mod tests {
             role: Role::Sitemap,
             via: Via::Canonical,
             from: FromRow::Url("https://example.com/from".into()),
+            anchor: Some("to a".into()),
             at: Timestamp::from_millis(5),
         };
         PageRow::new(&Url::parse("https://example.com/a?b").unwrap(), origins)

@@ -42,6 +42,8 @@ pub(crate) struct PageRow {
     claimed: Option<u32>,
     /// What its priority rests on.
     why: Option<String>,
+    /// What the link to it says.
+    anchor: Option<String>,
 }
 
 impl PageRow {
@@ -117,6 +119,7 @@ pub(crate) struct Origins {
     pub(crate) role: Role,
     pub(crate) via: Via,
     pub(crate) from: FromRow,
+    pub(crate) anchor: Option<String>,
     pub(crate) at: Timestamp,
 }
 
@@ -147,6 +150,7 @@ impl PageRow {
             every_s: None,
             claimed: None,
             why: None,
+            anchor: None,
         };
         row.set_origins(origins);
         row
@@ -158,6 +162,7 @@ impl PageRow {
         self.role = origins.role.into();
         self.via = ViaRow::from(origins.via);
         self.from = origins.from;
+        self.anchor = origins.anchor.map(cut_text);
         self.found_at = origins.at.as_millis();
     }
 
@@ -284,6 +289,7 @@ impl PageRow {
             role: self.role.into(),
             via: self.via.into(),
             from: from.map(|url| parse_url(&url)).transpose()?,
+            anchor: self.anchor,
             found_at: Timestamp::from_millis(self.found_at),
             attempts: self.attempts,
             fetches: self.fetches,

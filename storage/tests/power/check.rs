@@ -107,7 +107,7 @@ async fn compare(
     told: &mut Told,
 ) -> Result<[usize; 3], String> {
     let pages = pages(store).await?;
-    let entries = store.outbox(usize::MAX).await.map_err(|e| format!("no outbox: {e}"))?;
+    let entries = store.outbox(0, usize::MAX).await.map_err(|e| format!("no outbox: {e}"))?;
     let payloads: BTreeSet<_> = entries
         .iter()
         .filter(|entry| matches!(entry.payload, Payload::Bytes(_)))

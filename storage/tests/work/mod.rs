@@ -33,7 +33,17 @@ pub(crate) fn options() -> OpenOptions {
 pub(crate) fn link(text: &str, at: Timestamp) -> Found {
     let plan = Plan::Queue { due: None, priority: 0, why: None };
     let url = Url::parse(text).unwrap();
-    Found { url, depth: 0, hops: 0, role: Role::Page, via: Via::Link, from: None, at, plan }
+    Found {
+        url,
+        depth: 0,
+        hops: 0,
+        role: Role::Page,
+        via: Via::Link,
+        from: None,
+        anchor: None,
+        at,
+        plan,
+    }
 }
 
 /// One line in one write, and not through the test harness.

@@ -35,6 +35,7 @@ async fn full(dir: &Path, kind: EngineKind) {
         role: Role::Page,
         via: Via::Seed,
         from: None,
+        anchor: None,
         at: Timestamp::EPOCH,
         plan: plan.clone(),
     });
