@@ -69,8 +69,8 @@ pub enum Plan {
         /// does of seeds and depth.
         why: Option<String>,
     },
-    /// Fetch it at once and wholly, whatever an earlier visit of it brought: its failures and what
-    /// made a request for it conditional are forgotten.
+    /// Fetch it at once and wholly, whatever an earlier visit of it brought: its failures, what
+    /// made a request for it conditional and that the sinks have it are forgotten.
     Again {
         /// 0 goes first.
         priority: u8,

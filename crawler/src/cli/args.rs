@@ -2,6 +2,7 @@
 
 mod export;
 mod extract;
+mod index;
 mod robots;
 mod rules;
 mod sitemap;
@@ -14,6 +15,7 @@ use crate::config::{Bytes, Span};
 
 pub(crate) use self::export::{CdxjArgs, ExportArgs, ExportCommand, ExportFormat};
 pub(crate) use self::extract::ExtractArgs;
+pub(crate) use self::index::{IndexArgs, IndexCommand, RebuildArgs, VerifyArgs};
 pub(crate) use self::robots::{AskArgs, CheckArgs, LintArgs, RobotsArgs, RobotsCommand, WhenArgs};
 pub(crate) use self::rules::RulesArgs;
 pub(crate) use self::sitemap::{SitemapArgs, Submitted};
@@ -29,7 +31,7 @@ pub(crate) use self::sitemap::{SitemapArgs, Submitted};
         comity crawl https://example.org/ --contact https://example.org/our-crawler\n  \
         comity search some words\n\n\
         Exit codes: 0 done, or stopped cleanly (run the same command again to go on); 1 it failed, \
-        or robots lint found errors, or extract no item; \
+        or robots lint found errors, or extract no item, or index verify what is forbidden; \
         2 wrong arguments or settings; 3 nothing could be fetched; 130 stopped by a second Ctrl-C."
 )]
 pub(crate) struct Cli {
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Tell what a page's rules (X-Robots-Tag, robots meta tags) say, and what may be shown of it
     Rules(RulesArgs),
+    /// Check the search index, or make it anew
+    Index(IndexArgs),
     /// Write page records as JSON Lines or CSV, or the index of an archive
     Export(ExportArgs),
     /// Tell what a sitemap lists, which of it counts, and what is wrong with it
@@ -207,6 +211,14 @@ pub(crate) struct CrawlArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Among the words:\n  \
+    \"two words\"         side by side\n  \
+    -word               not with this word\n  \
+    site:example.org    of this host and those below it; site:example.org/docs for words of the path too\n  \
+    lang:de             in this language\n  \
+    after:2024-05 before:2025\n                      \
+    that changed in this time, as they say themselves\n\n\
+    docs/search.md says how results are ranked and what is shown of each.")]
 pub(crate) struct SearchArgs {
     /// What to look for: pages with all of these words
     #[arg(required = true, value_name = "WORDS")]
@@ -215,9 +227,13 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
 
-    /// How many results
+    /// How many results, 1,000 at most
     #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
     pub(crate) limit: usize,
+
+    /// How many of the best to leave out
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) skip: usize,
 
     /// Print the results as JSON
     #[arg(long)]

@@ -7,6 +7,7 @@ mod engine;
 mod explain;
 mod export;
 mod extract;
+mod index;
 mod init;
 mod json_lines;
 mod open;
@@ -74,6 +75,7 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Engine => engine::run(),
         Command::Extract(args) => runtime()?.block_on(extract::run(args, config)),
         Command::Demo(args) => runtime()?.block_on(demo::run(args)),
+        Command::Index(args) => runtime()?.block_on(index::run(args, config)),
         Command::Init(args) => init::run(&args),
     }
 }

@@ -51,6 +51,33 @@ impl Display {
     }
 }
 
+/// Shows how much of a known amount of work is done, on a terminal.
+#[derive(Debug)]
+pub(super) struct Meter {
+    what: &'static str,
+    bar: Option<ProgressBar>,
+}
+
+impl Meter {
+    pub(super) fn new(what: &'static str) -> Self {
+        Self { what, bar: io::stderr().is_terminal().then(living_line) }
+    }
+
+    pub(super) fn show(&mut self, done: u64, of: u64) {
+        if let Some(bar) = &self.bar {
+            let percent = done.saturating_mul(100).checked_div(of).unwrap_or(100);
+            bar.set_message(format!("{}: {percent} %", self.what));
+            bar.tick();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 fn living_line() -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(5);
     let bar = LIVING_LINE.get_or_init(|| ProgressBar::with_draw_target(None, target)).clone();

@@ -8,7 +8,7 @@ use super::args::SearchArgs;
 use super::terminal::{Terminal, Tone, plural};
 use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
-use crate::index::{Hit, Searcher};
+use crate::index::{Form, Hit, ImagePreview, Permission, Searcher};
 
 pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
@@ -17,19 +17,28 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         return Err(Usage("search for what? Give one or more words".into()).into());
     }
     let searcher = Searcher::open(&open::index_dir(&data))?;
-    let found = searcher.search(&words, Clock::real().now(), args.limit, 0)?;
+    let found = searcher.search(&words, Clock::real().now(), args.limit, args.skip)?;
     let terminal = Terminal::new();
     if args.json {
         let hits: Vec<_> = found.hits.iter().map(as_json).collect();
-        terminal.json(&json!({ "words": words, "total": found.total, "hits": hits }));
+        terminal.json(&json!({
+            "words": words,
+            "total": found.total,
+            "relaxed": found.is_relaxed,
+            "hits": hits,
+        }));
         return Ok(Exit::Done);
+    }
+    if found.is_relaxed {
+        let note = "no page has all of these words; these have at least half of them";
+        terminal.line(terminal.paint(Tone::Note, note));
+        terminal.line("");
     }
     for hit in &found.hits {
         let title = if hit.title.is_empty() { &hit.url } else { &hit.title };
         terminal.line(terminal.paint(Tone::Title, title));
         terminal.line(terminal.paint(Tone::Good, &hit.url));
-        let none =
-            || terminal.paint(Tone::Faint, "  (no snippet: the page permits none, or has no text)");
+        let none = || terminal.paint(Tone::Faint, why_no_snippet(hit));
         terminal.line(snippet(hit, terminal).unwrap_or_else(none));
         terminal.line("");
     }
@@ -38,6 +47,13 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         total => format!("{} of {}", found.hits.len(), plural(total as u64, "result", "results")),
     });
     Ok(Exit::Done)
+}
+
+fn why_no_snippet(hit: &Hit) -> &'static str {
+    match hit.form {
+        Form::Bare => "  (an address alone: robots.txt forbids to read it)",
+        Form::Full | Form::Embedded => "  (no snippet: the page permits none, or has no text)",
+    }
 }
 
 /// The snippet with its highlights, on one line.
@@ -59,12 +75,41 @@ pub(super) fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
+/// All that may be shown of a hit, and what may be done with it.
 fn as_json(hit: &Hit) -> serde_json::Value {
+    let limits = &hit.limits;
+    let may = |permission| permission == Permission::Granted;
+    let highlights = hit.snippet.iter().flat_map(|snippet| &snippet.highlights);
+    let highlights: Vec<_> = highlights.map(|at| [at.start, at.end]).collect();
     json!({
         "url": hit.url,
         "title": hit.title,
         "site": hit.site,
+        "form": match hit.form {
+            Form::Full => "full",
+            Form::Embedded => "embedded",
+            Form::Bare => "bare",
+        },
+        "embedded": hit.embedded,
+        "language": hit.language,
+        "canonical": hit.canonical,
+        "fetched_at": hit.fetched_at.to_string(),
+        "dated": hit.dated.map(|dated| dated.to_string()),
         "score": hit.score,
         "snippet": hit.snippet.as_ref().map(|snippet| &snippet.text),
+        // Bytes of the snippet.
+        "highlights": highlights,
+        "structured_data": hit.structured,
+        "limits": {
+            "max_snippet": limits.snippet_chars,
+            "max_image_preview": match limits.image_preview {
+                ImagePreview::None => "none",
+                ImagePreview::Standard => "standard",
+                ImagePreview::Large => "large",
+            },
+            "max_video_preview": limits.video_preview_s,
+            "translation": may(limits.translation),
+            "image_indexing": may(limits.image_indexing),
+        },
     })
 }

@@ -55,6 +55,25 @@ fn taken(link: &Link, page: &PageRecord, directives: &Directives) -> Option<(Via
     }
 }
 
+/// The links of a page as the index counts them.
+pub(super) fn linked(
+    page: &PageRecord,
+    (scanned, header): (&Page, &HeaderLinks),
+    directives: &Directives,
+    dedupe: &urls::DedupeRules,
+) -> Linked {
+    let mut linked = Linked::default();
+    for link in scanned.links.iter().chain(&of_header(header)) {
+        let Some((_, follow, _)) = taken(link, page, directives) else { continue };
+        let url = urls::dedupe_form(&link.url, dedupe);
+        if url != page.url {
+            linked.note(link.kind, follow, &url);
+        }
+    }
+    linked.finish();
+    linked
+}
+
 impl<S: Store, T> Context<S, T> {
     /// What a reply's header lines say of its page.
     pub(super) fn header_links(&self, page: &PageRecord, reply: &Reply) -> HeaderLinks {

@@ -29,6 +29,7 @@ mod sitemaps;
 mod tell;
 #[cfg(test)]
 mod tests;
+pub mod upkeep;
 mod visit;
 
 use std::io;

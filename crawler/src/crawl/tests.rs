@@ -4,6 +4,7 @@
 mod copies;
 mod extract;
 mod http;
+mod leaving;
 mod order;
 mod pace;
 mod revisits;

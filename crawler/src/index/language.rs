@@ -73,13 +73,14 @@ pub(super) fn primary(tag: &str) -> Option<String> {
     is_code.then(|| code.to_ascii_lowercase())
 }
 
-/// Bytes of a text that its language is told by: a few sentences.
-const TOLD_BY: usize = 2_000;
+/// Characters of a text that its language is told by: a few sentences.
+const TOLD_BY: usize = 1_000;
 
 /// The language that a text seems to be in, as its ISO 639-1 code where there is one. None if that
 /// is not plain.
 pub(crate) fn told(text: &str) -> Option<String> {
-    let start = text.get(..text.floor_char_boundary(TOLD_BY)).unwrap_or(text);
+    let end = text.char_indices().nth(TOLD_BY);
+    let start = end.and_then(|(end, _)| text.get(..end)).unwrap_or(text);
     let told = whatlang::detect(start).filter(whatlang::Info::is_reliable)?;
     let code = told.lang().code();
     let short = SHORT.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| short);

@@ -15,6 +15,7 @@ mod ranking;
 mod schema;
 mod searcher;
 mod snippet;
+mod walk;
 mod writer;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use error::IndexError;
 pub(crate) use language::told as language_told;
 pub use searcher::{Hit, Hits, Searcher};
 pub use snippet::Snippet;
+pub use walk::Kept;
 pub use writer::IndexWriter;
 
 /// What a document is known by: the store's key of its page.

@@ -24,9 +24,9 @@ use crate::structured;
 
 /// Reads an index. A crawl may write it meanwhile: what it commits is found a moment later.
 pub struct Searcher {
-    dir: PathBuf,
-    fields: Fields,
-    reader: IndexReader,
+    pub(super) dir: PathBuf,
+    pub(super) fields: Fields,
+    pub(super) reader: IndexReader,
     analyzer: TextAnalyzer,
 }
 

@@ -72,11 +72,11 @@ impl PageDates {
 
     fn place_of(&self, name: &str) -> Option<Place> {
         let name = name.get(..char_boundary_at_or_before(name, DATE_CHARS))?.trim();
-        let is = |known: &&str| known.eq_ignore_ascii_case(name);
-        if self.modified.is_none() && MODIFIED.iter().any(|known| is(&known)) {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        if self.modified.is_none() && MODIFIED.iter().any(|known| is(known)) {
             return Some(Place::Modified);
         }
-        let is_published = self.published.is_none() && PUBLISHED.iter().any(|known| is(&known));
+        let is_published = self.published.is_none() && PUBLISHED.iter().any(|known| is(known));
         is_published.then_some(Place::Published)
     }
 }

@@ -30,7 +30,7 @@ impl Room {
     }
 
     fn take(&mut self, text: String) -> Option<String> {
-        self.bytes = self.bytes.checked_sub(text.len() + 1).unwrap_or_default();
+        self.bytes = self.bytes.saturating_sub(text.len() + 1);
         (self.bytes > 0).then_some(text)
     }
 

@@ -195,7 +195,7 @@ impl PageRow {
         self.every_s = Some(u32::try_from(every.as_secs()).unwrap_or(u32::MAX));
     }
 
-    /// Forgets what a conditional request could be made with, and failures.
+    /// Forgets what a conditional request could be made with, that the sinks have it, and failures.
     pub(crate) fn forget_copy(&mut self) {
         self.attempts = 0;
         let last = self.last.as_mut().and_then(|(_, outcome)| match outcome {
@@ -207,6 +207,7 @@ impl PageRow {
         let earlier = self.earlier.as_mut().map(|(_, fetched)| fetched);
         for fetched in last.into_iter().chain(earlier) {
             (fetched.etag, fetched.last_modified) = (None, None);
+            fetched.sent = false;
         }
     }
 

@@ -11,6 +11,7 @@ mod file;
 mod head;
 mod reading;
 mod record;
+mod responses;
 mod surt;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use self::exchange::Packed;
 pub use self::export::{Exported, export_cdxj};
 use self::file::OpenFile;
 use self::record::{Header, Names, date, digits};
+pub(crate) use self::responses::{Response, Responses};
 use super::{OutputError, blocking, sync_dir};
 
 /// How an archive is written.

@@ -49,7 +49,7 @@ fn contents(mut file: Counting<impl BufRead>, bytes: u64, filename: &str) -> io:
 }
 
 /// Whether a member is not there to its end, or never was one.
-fn is_torn(error: &io::Error) -> bool {
+pub(super) fn is_torn(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
@@ -97,14 +97,14 @@ fn capture(start: &[u8]) -> Option<Capture> {
 }
 
 /// What stands before the first empty line, and after it.
-fn split_head(bytes: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn split_head(bytes: &[u8]) -> (&[u8], &[u8]) {
     let ends = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let at = ends.map_or(bytes.len(), |at| at + 4);
     bytes.split_at_checked(at).unwrap_or((bytes, &[]))
 }
 
 /// The first field of that name.
-fn field(head: &[u8], name: &str) -> Option<String> {
+pub(super) fn field(head: &[u8], name: &str) -> Option<String> {
     head.split(|byte| *byte == b'\n').find_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
         let (found, value) = line.split_at_checked(colon)?;

@@ -1,0 +1,58 @@
+//! The search index looked after: whether it holds nothing that it may not, and how it is made anew
+//! from what else is kept of the crawl.
+
+mod rebuild;
+mod verify;
+
+use comity_compliance::{Publication, RefusalReason, Terms, Timestamp, Withheld};
+use comity_storage::{Outcome, PageRecord, Role};
+
+pub use self::rebuild::{Rebuilding, Rebuilt, rebuild};
+pub use self::verify::{Verified, verify, withdraw};
+
+use super::publish;
+
+/// What the index may hold of a page, by all that the crawl knows.
+enum Due {
+    Full(Terms),
+    Embedded(Terms),
+    Bare,
+    Nothing(&'static str),
+}
+
+/// Codes for what no rule of a page says.
+const COPY: &str = "stands-back";
+const NEVER_READ: &str = "never-read";
+
+impl Due {
+    /// What the index may hold of a page at `now`; `bare_urls` says whether the operator wants
+    /// addresses that are forbidden.
+    fn of(page: &PageRecord, bare_urls: bool, now: Timestamp) -> Self {
+        let forbidden = RefusalReason::RobotsDisallow.code();
+        match &page.last {
+            Some((_, Outcome::Refused { code, .. })) if *code == forbidden => {
+                match bare_urls && publish::may_be_bare(page, now) {
+                    true => Self::Bare,
+                    false => Self::Nothing(forbidden),
+                }
+            }
+            Some((_, Outcome::Redirected { .. })) => Self::Nothing(Withheld::Redirect.code()),
+            Some(_) | None => Self::of_copy(page, now),
+        }
+    }
+
+    fn of_copy(page: &PageRecord, now: Timestamp) -> Self {
+        let Some((_, fetched)) = page.last_fetch() else { return Self::Nothing(NEVER_READ) };
+        if page.role != Role::Page {
+            return Self::Nothing(NEVER_READ);
+        }
+        if fetched.stand_in.is_some() {
+            return Self::Nothing(COPY);
+        }
+        match publish::publication_of(fetched, now) {
+            Publication::Full(terms) => Self::Full(terms),
+            Publication::EmbeddedOnly(terms) => Self::Embedded(terms),
+            Publication::BareUrl(why) | Publication::Nothing(why) => Self::Nothing(why.code()),
+        }
+    }
+}
