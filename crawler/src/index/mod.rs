@@ -64,7 +64,7 @@ pub struct Document {
     pub site: String,
     /// Its title, or of an address without content what a link to it says; empty if it has none.
     pub title: String,
-    /// Its headings, a line each.
+    /// Its headings and the terms that it defines, a line each.
     pub headings: String,
     /// The words that find it. Not kept as a text, so nothing of it can be shown.
     pub text: String,

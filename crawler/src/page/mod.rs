@@ -73,7 +73,7 @@ impl Default for ScanLimits {
             title_chars: 500,
             text_bytes: 1 << 20,
             snippet_bytes: 256 << 10,
-            heading_bytes: 8 << 10,
+            heading_bytes: 32 << 10,
             structured_bytes: 256 << 10,
             meta_tags: 1_000,
             meta_content_bytes: 16 << 10,
@@ -105,7 +105,7 @@ pub struct Page {
     pub text: String,
     /// The same without what `data-nosnippet` covers (SN-001).
     pub snippet_text: String,
-    /// What stands in `h1` to `h6`, a line each.
+    /// Headings (`h1` to `h6`) and terms that are defined (`dt`), a line each.
     pub headings: String,
     /// When it says it was published and changed.
     pub dates: PageDates,

@@ -8,7 +8,8 @@ use url::Url;
 use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
 use super::names::{
-    A, BASE, FONT, H1, H2, H3, H4, H5, H6, HTML, LINK, META, Name, SCRIPT, SVG_A, TIME, TITLE,
+    A, BASE, DD, DT, FONT, H1, H2, H3, H4, H5, H6, HTML, LINK, META, Name, SCRIPT, SVG_A, TIME,
+    TITLE,
 };
 use super::resolve::{Resolver, only};
 use super::text::{Text, char_boundary_at_or_before, one_line};
@@ -113,7 +114,7 @@ impl<'p> Pass<'p> {
         if name == A {
             self.end_anchor();
         }
-        if name.is_heading() {
+        if name.is_heading() || name == DT {
             self.in_heading = false;
         }
         self.tree.end(name);
@@ -153,10 +154,12 @@ impl<'p> Pass<'p> {
         match name {
             META => self.meta(tag),
             TIME => self.dates.note(tag, TIME),
-            H1 | H2 | H3 | H4 | H5 | H6 => {
+            H1 | H2 | H3 | H4 | H5 | H6 | DT => {
                 self.headings.break_line();
                 self.in_heading = true;
             }
+            // The end of a term need not be written.
+            DD => self.in_heading = false,
             SCRIPT => {
                 self.is_structured = tag
                     .attribute("type")

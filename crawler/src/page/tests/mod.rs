@@ -2,6 +2,7 @@
 
 mod charset;
 mod dom;
+mod headings;
 mod limits;
 mod links;
 mod meta;
