@@ -71,7 +71,7 @@ async fn queued_again<S: Store>(store: &S) {
     let outcomes = [
         visit(refused, Outcome::Refused { code: code.clone(), evidence: None }),
         visit(failed, Outcome::Failed { code: "timeout".into(), detail: String::new() }),
-        visit(read, fetched()),
+        visit(read, Outcome::Fetched(Fetched { sent: true, ..Fetched::default() })),
     ];
     store.commit(report(&lease, outcomes.to_vec()), NOW).await.unwrap();
     assert_eq!(store.stats().queued, 0);
@@ -82,9 +82,14 @@ async fn queued_again<S: Store>(store: &S) {
     let fates = store.push(vec![again(failed), again(refused)]).await.unwrap();
     assert_eq!(fates, [Fate::Upgraded, Fate::Known]);
     assert_eq!(store.page(&url(failed)).await.unwrap().unwrap().attempts, 0);
+    // Whatever the sinks had of it, they are to get it once more.
+    let sent = async || store.page(&url(read)).await.unwrap().unwrap().last_fetch().unwrap().1.sent;
+    assert!(sent().await);
+    assert_eq!(store.push(vec![again(read)]).await.unwrap(), [Fate::Upgraded]);
+    assert!(!sent().await);
     let lease = store.lease(NOW, 1, 9, TTL).await.unwrap().remove(0);
     let lent: BTreeSet<_> = lease.urls.iter().map(|page| page.url.to_string()).collect();
-    assert_eq!(lent, BTreeSet::from([refused.clone(), failed.clone(), held.clone()]));
+    assert_eq!(lent, BTreeSet::from([refused, failed, read, held].map(String::clone)));
 }
 
 /// A URL that must parse.
