@@ -12,6 +12,7 @@ mod driver;
 mod extraction;
 mod filter;
 mod gates;
+mod indexing;
 mod likeness;
 mod links;
 mod publish;

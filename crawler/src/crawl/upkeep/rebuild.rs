@@ -8,9 +8,9 @@ use comity_storage::{Found, PageRecord, Plan, Store};
 use url::Url;
 
 use super::Due;
+use crate::crawl::indexing::shown_canonical;
 use crate::crawl::publish::{self, Linked, Published};
 use crate::crawl::reply::header_text;
-use crate::crawl::visit::shown_canonical;
 use crate::crawl::{CrawlError, links};
 use crate::extract::ReadPage;
 use crate::index::{DocumentKey, IndexChange, IndexWriter};
