@@ -181,9 +181,16 @@ pub(super) fn is_no_page(fetched: &Fetched) -> bool {
     }
 }
 
+/// Bytes of a change beside its texts, roughly.
+const CHANGE_BYTES: usize = 1024;
+
 /// Changes that are made together, as they travel through the outbox.
 pub(super) fn to_bytes(changes: &[IndexChange]) -> Option<Vec<u8>> {
-    postcard::to_allocvec(changes)
+    let bytes = changes.iter().map(|change| match change {
+        IndexChange::Put(document) => document.text.len() + CHANGE_BYTES,
+        IndexChange::Withdraw { .. } => CHANGE_BYTES,
+    });
+    postcard::to_extend(changes, Vec::with_capacity(bytes.sum()))
         .inspect_err(|error| tracing::error!(%error, "a change for the index could not be written"))
         .ok()
 }

@@ -11,6 +11,7 @@ mod error;
 mod filter;
 mod language;
 mod query;
+mod queue;
 mod ranking;
 mod schema;
 mod searcher;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::LogMergePolicy;
-use tantivy::{Index, IndexReader, ReloadPolicy, TantivyDocument};
+use tantivy::{Index, IndexReader, ReloadPolicy};
 
+use super::queue::{Queue, Queued};
 use super::schema::{self, Fields};
 use super::{IndexChange, IndexError};
 
@@ -27,7 +28,8 @@ pub struct IndexWriter {
     dir: PathBuf,
     is_new: bool,
     fields: Fields,
-    writer: tantivy::IndexWriter<TantivyDocument>,
+    queue: Queue,
+    writer: tantivy::IndexWriter<Queued>,
 }
 
 impl IndexWriter {
@@ -56,11 +58,12 @@ impl IndexWriter {
         // Opens every segment, so that damage shows now and not at the first merge.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let _: IndexReader = reader.try_into().map_err(engine)?;
-        let writer = index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
+        let writer: tantivy::IndexWriter<Queued> =
+            index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
         let mut merging = LogMergePolicy::default();
         merging.set_del_docs_ratio_before_merge(WITHDRAWN_MAX);
         writer.set_merge_policy(Box::new(merging));
-        Ok(Self { dir: dir.to_owned(), is_new, fields, writer })
+        Ok(Self { dir: dir.to_owned(), is_new, fields, queue: Queue::default(), writer })
     }
 
     /// Whether opening it began a new index.
@@ -77,8 +80,10 @@ impl IndexWriter {
             match change {
                 IndexChange::Put(document) => {
                     self.writer.delete_term(self.fields.key_term(&document.key));
+                    let bytes = document.text.len() + document.url.len();
+                    let queued = self.queue.admit(self.fields.write(document), 2 * bytes);
                     self.writer
-                        .add_document(self.fields.write(document))
+                        .add_document(queued)
                         .map_err(|error| IndexError::engine(&self.dir, error))?;
                 }
                 IndexChange::Withdraw { key } => {
