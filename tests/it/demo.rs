@@ -36,6 +36,33 @@ fn the_demo_keeps_every_rule_and_its_index_too() {
     searches(dir.path(), expectations);
     snippets(dir.path(), expectations);
     explanations(dir.path(), expectations);
+    first_hits(dir.path());
+    let verified = run(dir.path(), &["index", "verify", "--data", "data", "--json"]).well().json();
+    assert_eq!((&verified["forbidden"], &verified["missing"]), (&Value::Array(vec![]), &0.into()));
+}
+
+/// What a visitor of the town would look for, and the page that answers it. `tests/search` asks a
+/// large real manual.
+fn first_hits(dir: &Path) {
+    for (words, site, path) in [
+        ("bread", "bakery", "/bread"),
+        ("opening hours", "library", "/hours"),
+        ("clinic", "clinic", "/"),
+        ("flu season", "clinic", "/flu"),
+        ("library books", "library", "/"),
+        ("reading room", "library", "/reading-room"),
+        ("hamlet", "theatre", "/plays/hamlet"),
+        ("tickets", "theatre", "/tickets"),
+        ("ferry timetable", "ferry", "/timetable"),
+        ("cake", "bakery", "/cakes"),
+        ("visiting the town", "town", "/visitors"),
+    ] {
+        let hits = search(dir, words);
+        let first = hits.first().and_then(|hit| hit["url"].as_str()).unwrap_or_default();
+        let is_it =
+            first.starts_with(&format!("http://{site}.localhost:")) && first.ends_with(path);
+        assert!(is_it, "\"{words}\": {first}");
+    }
 }
 
 fn search(dir: &Path, words: &str) -> Vec<Value> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::command::{Ended, run};
+use crate::command::{Ended, run, start, wait_until};
 use crate::sites::Site;
 
 fn html(body: &str) -> (u16, String, String) {
@@ -160,6 +160,41 @@ fn what_is_forbidden_is_found_and_taken_out() {
     verify(dir, &["--withdraw"]).well();
     assert_eq!(paths(&search(dir, "purple")), [""; 0]);
     verify(dir, &[]).well();
+}
+
+/// What the store decided reaches the index whenever the crawl is killed between the two.
+#[track_caller]
+fn killed(store: &str) {
+    const PAGES: usize = 60;
+    let (site, dir) = (Site::of_pages(PAGES), tempfile::tempdir().unwrap());
+    let (seed, dir) = (site.url("/"), dir.path());
+    let args = ["crawl", &seed, "--allow-network", "127.0.0.0/8", "--interval", "40ms"];
+    let args = [&args[..], &["--address-per-second", "10000", "--data", "data", "--store", store]];
+    let args = args.concat();
+    for kill in 1..=5 {
+        let mut crawl = start(dir, &args);
+        wait_until("some more pages", || site.paths().len() > kill * 9);
+        crawl.kill().unwrap();
+        crawl.wait().unwrap();
+        if dir.join("data/index/meta.json").exists() {
+            assert_eq!(verify(dir, &[]).well().json()["missing"], 0, "those that wait apart");
+        }
+    }
+    run(dir, &args).well();
+    let verified = verify(dir, &[]).well().json();
+    for (what, expect) in [("documents", PAGES), ("missing", 0), ("waiting", 0), ("expired", 0)] {
+        assert_eq!(verified[what], expect, "{what}: {verified}");
+    }
+}
+
+#[test]
+fn killed_on_sled() {
+    killed("sled");
+}
+
+#[test]
+fn killed_on_redb() {
+    killed("redb");
 }
 
 fn copied(from: &Path, to: &Path) {
