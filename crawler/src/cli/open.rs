@@ -89,7 +89,8 @@ pub(super) async fn index(
     if expected && !dir.join("meta.json").is_file() {
         bail!(
             "the search index in {} is gone, though pages were put into it. Restore a backup of it; \
-             or crawl into a new --data directory; or go on without it by --no-index",
+             or make it anew by `comity index rebuild` if the crawl kept an archive; or go on without \
+             it by --no-index",
             dir.display()
         );
     }

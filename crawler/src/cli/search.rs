@@ -38,6 +38,10 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         let title = if hit.title.is_empty() { &hit.url } else { &hit.title };
         terminal.line(terminal.paint(Tone::Title, title));
         terminal.line(terminal.paint(Tone::Good, &hit.url));
+        if let Some(embedded) = &hit.embedded {
+            let note = format!("  (in {embedded}, which it embeds)");
+            terminal.line(terminal.paint(Tone::Faint, &note));
+        }
         let none = || terminal.paint(Tone::Faint, why_no_snippet(hit));
         terminal.line(snippet(hit, terminal).unwrap_or_else(none));
         terminal.line("");

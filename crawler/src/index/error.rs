@@ -25,8 +25,8 @@ pub enum IndexError {
     },
     /// Files are missing or unreadable.
     #[error(
-        "the search index in {dir} is damaged; restore a backup of it; or crawl into a new --data \
-         directory; or go on without it by --no-index"
+        "the search index in {dir} is damaged; restore a backup of it; or make it anew by `comity \
+         index rebuild` if the crawl kept an archive; or go on without it by --no-index"
     )]
     Damaged {
         /// Where it is.
@@ -37,8 +37,8 @@ pub enum IndexError {
     },
     /// Another version of this program wrote it.
     #[error(
-        "the search index in {dir} was written by another version; use that one; or crawl into a \
-         new --data directory; or go on without it by --no-index"
+        "the search index in {dir} was written by another version; use that one; or make it anew by \
+         `comity index rebuild` if the crawl kept an archive; or go on without it by --no-index"
     )]
     OtherVersion {
         /// Where it is.
