@@ -32,7 +32,7 @@ use crate::crawl::{
     save_config,
 };
 use crate::extract::rules::{self, RuleFault};
-use crate::extract::{Extractor, Item, Putting, Receipt, Sink, SinkError};
+use crate::extract::{Answering, Extractor, Item, Receipt, Sink, SinkError};
 use crate::net::{HttpTransport, SetupError, Transport};
 use crate::settings::{Settings, SettingsError};
 
@@ -421,7 +421,7 @@ struct Offer {
 }
 
 impl Sink for Offer {
-    fn put<'a>(&'a self, items: &'a [Item]) -> Putting<'a> {
+    fn put<'a>(&'a self, items: &'a [Item]) -> Answering<'a, Receipt> {
         let gone = || SinkError::new("nobody takes them any more");
         Box::pin(async move {
             for item in items {

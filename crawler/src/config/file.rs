@@ -86,16 +86,21 @@ impl Config {
             return Err(ConfigError::UnknownKey { path: path.into(), key, nearest });
         }
         let config: Self = toml::from_str(text).map_err(|e| value(e.to_string()))?;
-        rules::check(&config.extract).map_err(|fault| value(placed(&fault, text)))?;
+        rules::check(&config.extract)
+            .map_err(|fault| value(placed(&fault.path, &fault.to_string(), text)))?;
+        if let Some((setting, problem)) = config.output.items.fault() {
+            let path: Vec<_> = setting.split('.').map(str::to_owned).collect();
+            return Err(value(placed(&path, &format!("{setting}: {problem}"), text)));
+        }
         Ok(config)
     }
 }
 
-/// A fault in `[extract]` with its place in the file.
-fn placed(fault: &rules::RuleFault, text: &str) -> String {
-    match place_of(text, &fault.path) {
+/// A fault with the place of its setting in the file.
+fn placed(setting: &[String], fault: &str, text: &str) -> String {
+    match place_of(text, setting) {
         Some(place) => format!("line {}, column {}: {fault}", place.line, place.column),
-        None => fault.to_string(),
+        None => fault.to_owned(),
     }
 }
 

@@ -21,12 +21,17 @@ fn template_is_the_defaults() {
 fn template_is_complete() {
     let full = parse(&uncommented(TEMPLATE)).unwrap();
     let table = toml::Table::try_from(full).unwrap();
+    let template: toml::Table = uncommented(TEMPLATE).parse().unwrap();
     let known = known_keys();
     let mut count = 0;
     for (section, settings) in table {
-        for key in settings.as_table().unwrap().keys() {
+        for (key, value) in settings.as_table().unwrap() {
             assert!(known.contains(&format!("{section}.{key}")), "{section}.{key}");
             count += 1;
+            for below in value.as_table().into_iter().flat_map(toml::Table::keys) {
+                let template = &template[&section][key];
+                assert!(template.get(below).is_some(), "{section}.{key}.{below}");
+            }
         }
     }
     assert_eq!(count, known.len());
@@ -49,6 +54,33 @@ fn mistakes() {
         let message = parse(text).unwrap_err();
         assert!(message.contains(expect), "{text}: {message}");
     }
+}
+
+/// One line, one case: what stands in `[output.items]`, and a part of the message.
+#[test]
+fn mistakes_in_items() {
+    let mut cases = vec![
+        ("format = \"xml\"", "line 2, column 10"),
+        ("format = \"xml\"", "unknown variant `xml`, expected one of `jsonl`, `csv`, `parquet`"),
+        ("colums = []", "line 2, column 1"),
+        ("path = \"a.csv\"", "line 2, column 8: output.items.path: the ending says csv"),
+        ("columns = [\"a\"]", "line 2, column 11: output.items.columns: only a csv file"),
+        (
+            "format = \"csv\"\ncolumns = [\"a\", \"b\", \"a\"]",
+            "line 3, column 11: output.items.columns: \"a\" stands there twice",
+        ),
+        ("file_bytes = \"0\"", "line 2, column 14: output.items.file_bytes: must be 1 or more"),
+        ("file_bytes = \"much\"", "is not a number of bytes"),
+    ];
+    if !cfg!(feature = "parquet") {
+        let expect = "line 2, column 10: output.items.format: this build writes no parquet";
+        cases.push(("format = \"parquet\"", expect));
+    }
+    for (text, expect) in cases {
+        let message = parse(&format!("[output.items]\n{text}")).unwrap_err();
+        assert!(message.contains(expect), "{text}: {message}");
+    }
+    parse("[output.items]\nformat = \"csv\"\npath = \"a.txt\"\ncolumns = [\"a\"]").unwrap();
 }
 
 /// One line, one case: what stands in `[extract.a]`, and a part of the message.

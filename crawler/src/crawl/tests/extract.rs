@@ -8,8 +8,9 @@ use super::*;
 use crate::crawl::FoundLink;
 use crate::decision::Decision;
 use crate::extract::{
-    ExtractError, Extractor, Item, JsonLines, Out, PageView, Putting, Receipt, Sink, SinkError,
+    Answering, ExtractError, Extractor, Item, Out, PageView, Receipt, Sink, SinkError,
 };
+use crate::output::items::{ItemFiles, ItemFormat, ItemSettings};
 
 const HOME: &str = "https://a.example/";
 
@@ -47,7 +48,7 @@ struct Kept {
 }
 
 impl Sink for Kept {
-    fn put<'a>(&'a self, items: &'a [Item]) -> Putting<'a> {
+    fn put<'a>(&'a self, items: &'a [Item]) -> Answering<'a, Receipt> {
         Box::pin(async move {
             self.at_once.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(self.pause).await;
@@ -168,7 +169,8 @@ async fn a_sink_that_fails_loses_nothing() {
     let (ended, _) = data.crawl_ended(&web, &config, stop, hooks(full.clone())).await;
     let error = ended.unwrap_err();
     assert!(matches!(error, CrawlError::Sink(_)), "{error}");
-    assert_eq!(error.to_string(), "items could not be kept: the disk is full");
+    let cause = std::error::Error::source(&error).unwrap();
+    assert_eq!(format!("{error}: {cause}"), "items could not be kept: the disk is full");
     assert_eq!(full.titles(), ["home"]);
     let rest = Kept::default();
     let stop = CancellationToken::new();
@@ -198,7 +200,9 @@ async fn a_slow_sink_holds_the_fetcher() {
 async fn items_in_a_file() {
     let (web, data) = (three_pages(), Data::new());
     let path = data.0.path().join("items.jsonl");
-    let sink = JsonLines::open(&path, Durability::Power).unwrap();
+    let settings = ItemSettings::new(&path, ItemFormat::Jsonl);
+    let settings = ItemSettings { durability: Durability::Power, ..settings };
+    let sink = ItemFiles::open(settings).unwrap();
     data.crawl_by(&web, &config(HOME), CancellationToken::new(), hooks(sink)).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
