@@ -17,6 +17,7 @@ mod field_cases;
 mod floor_plan;
 mod generated;
 mod hostile;
+mod items;
 mod kills;
 mod name_server;
 mod peer;
