@@ -24,10 +24,10 @@ pub(crate) fn run_example(name: &str, args: &[&str]) -> Ended {
     Ended::of(command.output().expect("the example starts"))
 }
 
-/// Starts one of the examples, with its output kept.
+/// Starts one of the examples, with its input open and its output kept.
 pub(crate) fn start_example(name: &str, args: &[&str]) -> Child {
     let mut command = Command::new(built("comity-examples", "--example", name));
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the example starts")
 }
 

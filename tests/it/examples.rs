@@ -9,7 +9,7 @@ use std::time::Duration;
 use comity_conformance::{Lab, ViolationKind, judge};
 use serde_json::{Value, json};
 
-use crate::command::{Ended, run_example, start_example, wait_until};
+use crate::command::{Ended, end, run_example, start_example, wait_until};
 use crate::sites::Site;
 
 /// Milliseconds between requests.
@@ -346,4 +346,17 @@ async fn search_service() {
     };
     tokio::task::spawn_blocking(ask_all).await.unwrap();
     assert_no_rule_broken(lab).await;
+}
+
+/// The line that decides, for each URL.
+#[test]
+fn may_i_fetch() {
+    let urls = ["https://example.com/private", "https://example.com/"];
+    let mut example = start_example("may_i_fetch", &urls);
+    let rules = b"user-agent: *\ndisallow: /private\n";
+    example.stdin.take().unwrap().write_all(rules).unwrap();
+    let told = end(example).well().out;
+    let expect = "may not fetch https://example.com/private: line 2, /private\n\
+                  may fetch     https://example.com/: no rule matches\n";
+    assert_eq!(told, expect);
 }
