@@ -48,11 +48,13 @@ impl Appended {
             Err(TryLockError::Error(error)) => return Err(OutputError::file("lock", path)(error)),
         }
         let failed = |error| OutputError::file("read", path)(error);
-        let there = file.metadata().map_err(failed)?.len();
-        if !begins(&mut file, records.start).map_err(failed)? {
+        let there = file.metadata().map_err(failed)?;
+        // What is no regular file, such as a pipe, cannot be looked at or gone on with.
+        if !there.is_file() || !begins(&mut file, records.start).map_err(failed)? {
             let problem = "it is no file of items; name another in output.items.path";
             return Err(OutputError::Foreign { path: path.into(), problem: problem.into() });
         }
+        let there = there.len();
         let bytes = whole(&mut file, there, records.end).map_err(failed)?;
         if bytes < there {
             let torn = there - bytes;

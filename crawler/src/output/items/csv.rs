@@ -53,13 +53,14 @@ impl Columns {
         let (mut seen, mut columns) = (BTreeSet::new(), vec![]);
         let mut bytes = csv_row(OWN.map(String::from)).len();
         for name in items.iter().flat_map(|item| fields(&item.value)) {
+            if !seen.insert(name) {
+                continue;
+            }
             bytes += csv_row([name.to_owned()]).len();
             if bytes > HEAD_BYTES {
                 break;
             }
-            if seen.insert(name) {
-                columns.push(name.to_owned());
-            }
+            columns.push(name.to_owned());
         }
         Self { names: columns, told: Mutex::default() }
     }

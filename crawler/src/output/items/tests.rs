@@ -179,6 +179,13 @@ async fn columns() {
     let long = vec!["n".repeat(70_000)];
     let ended = write(ItemSettings { columns: long, ..at(&path) }, &[]).await;
     assert!(problem(ended).contains("at most 65536"));
+    // Fields that come late have columns, however many items came before.
+    let path = dir.path().join("late.csv");
+    let sink = ItemFiles::open(at(&path)).unwrap();
+    let mut items = vec![item(json!({"b": 1})); 50_000];
+    items.push(item(json!({"late": 2})));
+    sink.put(&items).await.unwrap();
+    assert!(fs::read_to_string(&path).unwrap().starts_with("extractor,url,at,b,late\r\n"));
     // A page may have any number of fields.
     let path = dir.path().join("many.csv");
     let many: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("f{n}"), json!(n))).collect();
@@ -203,6 +210,8 @@ async fn mistakes() {
         assert!(told.contains("of items; name another"), "{name}: {told}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
+    let pipe = ItemSettings::new("/dev/null", ItemFormat::Jsonl);
+    assert!(problem(write(pipe, &[]).await).contains("of items; name another"));
     let path = dir.path().join("c.jsonl");
     let _held = ItemFiles::open(at(&path)).unwrap();
     assert!(problem(write(at(&path), &[]).await).contains("written by another process"));
