@@ -58,7 +58,7 @@ impl Running {
     }
 
     /// A reader of the crawl's index, which may be asked while it runs; none without
-    /// [`CrawlerBuilder::index`].
+    /// [`CrawlerBuilder::index`](super::CrawlerBuilder::index).
     ///
     /// # Errors
     /// [`IndexError`]
