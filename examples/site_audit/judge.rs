@@ -94,7 +94,7 @@ pub(crate) fn findings(seen: &Seen, seed: &Url) -> Vec<Finding> {
         now: seen.pages.values().flatten().map(|page| page.at).max().unwrap_or_default(),
     };
     // Each address with a page that links to it.
-    let mut known: BTreeMap<&Url, Option<&Url>> = BTreeMap::new();
+    let mut known: BTreeMap<&Url, Option<&Url>> = [(seed, None)].into();
     known.extend(seen.pages.keys().chain(seen.listed.keys()).map(|url| (url, None)));
     for (on, page) in &seen.pages {
         for link in page.iter().flat_map(|page| &page.links) {

@@ -56,10 +56,11 @@ async fn audit() -> Result<bool, Box<dyn Error>> {
 
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     let unseen = unseen.lock().unwrap_or_else(PoisonError::into_inner);
-    if seen.pages.is_empty() && seen.robots.is_empty() {
-        return Err(format!("nothing came from {seed}").into());
-    }
     let found = findings(&seen, &seed);
+    if found.is_empty() && seen.pages.values().all(Result::is_err) {
+        let why = unseen.values().next().map_or("", String::as_str);
+        return Err(format!("nothing of {seed} could be looked at: {why}").into());
+    }
     match in_json {
         true => print_json(&seed, &seen, &unseen, &found),
         false => print_table(&seed, &seen, &unseen, &found),

@@ -283,6 +283,14 @@ fn site_audit_of_sitemaps() {
     ];
     assert_found(&ended, &site.url("/"), &expect);
     assert!(site.paths().iter().any(|path| path == "/closed"), "our own name may fetch it");
+    let down = Site::start(|_| (503, String::new(), String::new()));
+    let expect = [("refused", "/", "robots-unreachable: The site's robots.txt answers")];
+    assert_found(&audited(&down), &down.url("/"), &expect);
+    let closed = Site::start(|path| match path {
+        "/robots.txt" => (200, String::new(), "user-agent: examplebot\ndisallow: /".into()),
+        _ => (404, String::new(), String::new()),
+    });
+    audited(&closed).badly(2, &["could be looked at: robots.txt line 2, group examplebot"]);
     assert_eq!(audited(&listing(true)).well().json()["findings"], json!([]));
     run_example("site_audit", &[]).badly(2, &["SEED [CONTACT]"]);
     run_example("site_audit", &["example"]).badly(2, &["\"example\"", "https://example.org/"]);
