@@ -43,6 +43,7 @@ impl Extractor for Titles {
 struct Kept {
     items: Arc<Mutex<Vec<Item>>>,
     fails_at: Option<usize>,
+    fails_to_sync: bool,
     pause: Duration,
     at_once: Arc<AtomicUsize>,
 }
@@ -59,6 +60,12 @@ impl Sink for Kept {
             kept.extend(items.iter().cloned());
             Ok(Receipt::all(items))
         })
+    }
+
+    fn sync(&self) -> Answering<'_, ()> {
+        let is_full = self.fails_to_sync && !self.items.lock().unwrap().is_empty();
+        let synced = if is_full { Err(SinkError::new("the disk is full")) } else { Ok(()) };
+        Box::pin(async { synced })
     }
 }
 
@@ -177,6 +184,21 @@ async fn a_sink_that_fails_loses_nothing() {
     let (end, _) = data.crawl_by(&web, &config, stop, hooks(rest.clone())).await;
     assert_eq!(end, End::Done);
     assert_eq!(rest.titles(), ["one", "two"]);
+}
+
+/// Items that are not durable are as good as none: no visit is committed before they are.
+#[tokio::test(start_paused = true)]
+async fn no_visit_before_its_items_are_durable() {
+    let (web, data) = (three_pages(), Data::new());
+    let torn = Kept { fails_to_sync: true, ..Kept::default() };
+    let (stop, config) = (CancellationToken::new(), config(HOME));
+    let (ended, _) = data.crawl_ended(&web, &config, stop, hooks(torn.clone())).await;
+    assert!(matches!(ended, Err(CrawlError::Sink(_))), "{ended:?}");
+    assert!(torn.titles().contains(&"home".to_owned()));
+    let rest = Kept::default();
+    let stop = CancellationToken::new();
+    data.crawl_by(&web, &config, stop, hooks(rest.clone())).await;
+    assert_eq!(rest.titles(), ["home", "one", "two"]);
 }
 
 /// A slow sink makes a slow crawl: no page of the site is asked for before the items of the one
