@@ -13,27 +13,39 @@
 //! # }
 //! ```
 
-use std::path::PathBuf;
+mod reach;
+mod running;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use comity_compliance::ScopeKind;
 use comity_storage::{
-    Engine, EngineKind, LocalStore, OpenError, OpenOptions, Opening, Stats, Store, StoreError,
+    Engine, EngineKind, LocalStore, OpenError, OpenOptions, Opening, Store, StoreError,
 };
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use self::reach::{Http, Layered, Own, Reach};
+use self::running::{Offer, spawned};
+pub use self::running::{Report, Running};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
 use crate::crawl::{
-    Counts, Crawl, CrawlError, End, Event, Extractors, Parts, Reporter, Scorer, UrlFilter,
-    save_config,
+    Crawl, CrawlError, Event, Extractors, Parts, Reporter, Scorer, UrlFilter, has_index,
+    note_index, save_config,
 };
 use crate::extract::rules::{self, RuleFault};
-use crate::extract::{Extractor, Item, Putting, Receipt, Sink, SinkError};
+use crate::extract::{Extractor, Item, Sink};
+use crate::index::{IndexError, IndexWriter};
 use crate::net::{HttpTransport, SetupError, Transport};
+use crate::output::OutputError;
+use crate::output::bulk::Bulk;
+use crate::output::items::ItemFiles;
+use crate::output::warc::Archive;
 use crate::settings::{Settings, SettingsError};
 
 /// Where programs begin.
@@ -88,49 +100,30 @@ pub enum CrawlerError {
     /// The crawl failed.
     #[error(transparent)]
     Crawl(#[from] CrawlError),
+    /// The index could not be opened.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// Pages were put into an index that is not there any more.
+    #[error(
+        "the search index in {} is gone, though pages were put into it. Restore a backup of it; or \
+         make it anew by `comity index rebuild` if the crawl kept an archive; or go on without it, by \
+         --no-index",
+        .0.display()
+    )]
+    IndexGone(PathBuf),
+    /// An index beside a store in memory.
+    #[error("an index needs a directory: say .data(\"crawl-data\")")]
+    IndexWithoutData,
+    /// An output could not be opened.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The task of the crawl died: a fault of this program.
     #[error("the crawl died, which is a fault of this program: {0}")]
     Died(String),
 }
 
-/// How the builder comes by its transport.
-pub trait Reach {
-    /// The transport.
-    type Transport: Transport;
-
-    /// Makes it.
-    ///
-    /// # Errors
-    /// [`SetupError`]
-    fn reach(self, settings: &Settings, clock: Clock) -> Result<Self::Transport, SetupError>;
-}
-
-/// The usual way: HTTP over the network, as the settings say.
-#[derive(Clone, Copy, Debug)]
-pub struct Http;
-
-impl Reach for Http {
-    type Transport = HttpTransport;
-
-    fn reach(self, settings: &Settings, clock: Clock) -> Result<HttpTransport, SetupError> {
-        HttpTransport::new(settings.net.http_config(&settings.identity), clock)
-    }
-}
-
-/// A transport of the caller's own.
-#[derive(Debug)]
-pub struct Own<T>(T);
-
-impl<T: Transport> Reach for Own<T> {
-    type Transport = T;
-
-    fn reach(self, _: &Settings, _: Clock) -> Result<T, SetupError> {
-        Ok(self.0)
-    }
-}
-
-/// Describes a crawl. Without [`CrawlerBuilder::data`] it remembers nothing after its end, and no
-/// search index is made; `comity crawl` has one.
+/// Describes a crawl. Without [`CrawlerBuilder::data`] it remembers nothing after its end; without
+/// [`CrawlerBuilder::index`] no search index is made.
 #[must_use]
 pub struct CrawlerBuilder<R> {
     config: Config,
@@ -194,7 +187,13 @@ impl<R: Reach> CrawlerBuilder<R> {
         self
     }
 
-    /// Any other setting of `comity.toml`.
+    /// Puts pages into a search index in the data directory, which [`Running::searcher`] reads.
+    pub fn index(mut self) -> Self {
+        self.config.index.enabled = true;
+        self
+    }
+
+    /// Any other setting of `comity.toml`. Items go to files if `output.items.path` is set.
     pub fn settings(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
@@ -245,6 +244,19 @@ impl<R: Reach> CrawlerBuilder<R> {
 
     /// How the web is reached.
     pub fn transport<T: Transport>(self, transport: T) -> CrawlerBuilder<Own<T>> {
+        self.reaching(Own(transport))
+    }
+
+    /// Puts a layer over the usual transport, which then sees each request and what it brought.
+    pub fn layer<F, T>(self, layer: F) -> CrawlerBuilder<Layered<F>>
+    where
+        F: FnOnce(HttpTransport) -> T,
+        T: Transport,
+    {
+        self.reaching(Layered(layer))
+    }
+
+    fn reaching<N>(self, transport: N) -> CrawlerBuilder<N> {
         CrawlerBuilder {
             config: self.config,
             extractors: self.extractors,
@@ -254,7 +266,7 @@ impl<R: Reach> CrawlerBuilder<R> {
             reporter: self.reporter,
             clock: self.clock,
             stop: self.stop,
-            transport: Own(transport),
+            transport,
         }
     }
 
@@ -285,11 +297,21 @@ impl<R: Reach> CrawlerBuilder<R> {
         }
         let clock = self.clock.unwrap_or_else(Clock::real);
         let transport = self.transport.reach(&settings, clock)?;
-        let (items, offered) = mpsc::channel(1);
-        if !self.has_sink {
-            self.extractors.send_to(Arc::new(Offer { items }));
+        if self.config.index.enabled && !settings.index {
+            return Err(CrawlerError::IndexWithoutData);
         }
+        let (items, offered) = mpsc::channel(1);
+        let files = settings.items.clone().filter(|_| self.config.output.items.path.is_some());
+        match files {
+            _ if self.has_sink => {}
+            Some(files) => self.extractors.send_to(Arc::new(ItemFiles::open(files)?)),
+            None => self.extractors.send_to(Arc::new(Offer { items })),
+        }
+        let archive = settings.warc.clone().map(Archive::open).transpose()?;
+        let bulk = settings.bulk.clone().map(Bulk::new).transpose()?;
         let store = open(&settings, clock)?;
+        let index = open_index(&settings, &store).await?;
+        let index_dir = index.is_some().then(|| index_dir(&settings.store.data));
         save_config(&store, &self.config).await?;
         let stop = self.stop;
         let crawl = Crawl::new(Parts {
@@ -298,29 +320,18 @@ impl<R: Reach> CrawlerBuilder<R> {
             transport,
             clock,
             reporter: self.reporter,
-            index: None,
-            archive: None,
-            bulk: None,
+            index,
+            archive,
+            bulk,
             scorer: self.scorer,
             filter: self.filter,
             extractors: self.extractors,
             stop: stop.clone(),
             settings,
         })?;
-        Ok(Running { offered, last: None, task: Some(spawned(crawl, clock)), stop })
+        let task = Some(spawned(crawl, clock));
+        Ok(Running { offered, last: None, task, stop, index_dir })
     }
-}
-
-/// How a crawl ended, and what it had done by then.
-type Ended = (Result<End, CrawlError>, Counts, Stats);
-
-fn spawned<S: Store, T: Transport>(crawl: Crawl<S, T>, clock: Clock) -> JoinHandle<Ended> {
-    let started = clock.now();
-    tokio::spawn(async move {
-        let watch = crawl.watch();
-        let ended = crawl.run().await;
-        (ended, watch.progress(started).counts, watch.stats())
-    })
 }
 
 fn open(settings: &Settings, clock: Clock) -> Result<LocalStore<Box<dyn Engine>>, OpenError> {
@@ -329,111 +340,27 @@ fn open(settings: &Settings, clock: Clock) -> Result<LocalStore<Box<dyn Engine>>
     comity_storage::open(&store.data, store.engine, store.durability, clock.now(), options)
 }
 
-/// How a crawl went.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Why it ended.
-    pub end: End,
-    /// What it did.
-    pub counts: Counts,
-    /// What the store then held.
-    pub store: Stats,
+/// Where a data directory has its index.
+pub(crate) fn index_dir(data: &Path) -> PathBuf {
+    data.join("index")
 }
 
-/// A crawl at work. Dropped, it stops.
-#[derive(Debug)]
-pub struct Running {
-    offered: mpsc::Receiver<Offered>,
-    /// Told when the item that was taken last is done with.
-    last: Option<oneshot::Sender<()>>,
-    task: Option<JoinHandle<Ended>>,
-    stop: CancellationToken,
-}
-
-impl Running {
-    /// The next item; `None` at the end of the crawl, and at once if items go to a sink.
-    ///
-    /// An item counts as taken when the next one is asked for: only then is its page noted as
-    /// fetched. A program that dies between the two gets it again from the next run.
-    pub async fn next(&mut self) -> Option<Item> {
-        self.taken();
-        let Offered { item, taken } = self.offered.recv().await?;
-        self.last = Some(taken);
-        Some(item)
+/// The index of a crawl, if its pages are indexed. One that was begun must still be there.
+pub(crate) async fn open_index<S: Store>(
+    settings: &Settings,
+    store: &S,
+) -> Result<Option<IndexWriter>, CrawlerError> {
+    if !settings.index {
+        return Ok(None);
     }
-
-    /// Waits for the end, and says how it went. Items that were not taken stop the crawl: their pages
-    /// are fetched again by the next run.
-    ///
-    /// # Errors
-    /// [`CrawlerError`]
-    pub async fn finish(mut self) -> Result<Report, CrawlerError> {
-        self.taken();
-        let Some(mut task) = self.task.take() else {
-            return Err(CrawlerError::Died("it has ended before".into()));
-        };
-        let (ended, is_left) = tokio::select! {
-            ended = &mut task => (ended, false),
-            Some(untaken) = self.offered.recv() => {
-                self.stop.cancel();
-                // Its page waits for it.
-                drop(untaken);
-                self.offered.close();
-                // What is on its way is not taken either.
-                while self.offered.recv().await.is_some() {}
-                (task.await, true)
-            }
-        };
-        let (ended, counts, store) =
-            ended.map_err(|panic| CrawlerError::Died(panic.to_string()))?;
-        let end = match ended {
-            Err(CrawlError::Sink(_)) if is_left => End::Stopped,
-            ended => ended?,
-        };
-        Ok(Report { end, counts, store })
+    let dir = index_dir(&settings.store.data);
+    let expected = has_index(store).await?;
+    if expected && !dir.join("meta.json").is_file() {
+        return Err(CrawlerError::IndexGone(dir));
     }
-
-    fn taken(&mut self) {
-        if let Some(last) = self.last.take() {
-            // Nobody waits for it if the crawl was stopped meanwhile.
-            let _ = last.send(());
-        }
+    let writer = IndexWriter::open_or_create(&dir)?;
+    if !expected {
+        note_index(store).await?;
     }
+    Ok(Some(writer))
 }
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.cancel();
-    }
-}
-
-/// An item on its way to the caller.
-#[derive(Debug)]
-struct Offered {
-    item: Item,
-    taken: oneshot::Sender<()>,
-}
-
-/// Offers items to whoever calls [`Running::next`], and waits until each was taken.
-#[derive(Debug)]
-struct Offer {
-    items: mpsc::Sender<Offered>,
-}
-
-impl Sink for Offer {
-    fn put<'a>(&'a self, items: &'a [Item]) -> Putting<'a> {
-        let gone = || SinkError::new("nobody takes them any more");
-        Box::pin(async move {
-            for item in items {
-                let (taken, told) = oneshot::channel();
-                let offered = Offered { item: item.clone(), taken };
-                self.items.send(offered).await.map_err(|_| gone())?;
-                told.await.map_err(|_| gone())?;
-            }
-            Ok(Receipt::all(items))
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests;

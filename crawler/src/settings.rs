@@ -14,9 +14,10 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, NetworkConfig, PolitenessConfig, WarcConfig};
+use crate::config::{Config, ItemsConfig, NetworkConfig, PolitenessConfig, WarcConfig};
 use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
 use crate::output::bulk::BulkSettings;
+use crate::output::items::ItemSettings;
 use crate::output::warc::WarcSettings;
 use crate::urls::{self, UrlSettings};
 
@@ -63,6 +64,8 @@ pub struct Settings {
     pub warc: Option<WarcSettings>,
     /// The index elsewhere that gets the same documents, if there is one.
     pub bulk: Option<BulkSettings>,
+    /// Where items are kept; none if that would be the data directory and the store is in memory.
+    pub items: Option<ItemSettings>,
 }
 
 /// How the rules of a page are read where there is a choice; the default is the stricter reading
@@ -202,6 +205,7 @@ impl Settings {
             sites_at_once: config.crawl.sites_at_once.clamp(1, 100_000),
             bulk: bulk(config, &identity)?,
             warc: warc(&config.output.warc, &identity, store.durability)?,
+            items: items(&config.output.items, &store)?,
             identity,
             net: net(config)?,
             ceilings: ceilings(&policy),
@@ -325,6 +329,25 @@ fn warc(
         durability,
         user_agent: identity.user_agent(),
         operator: identity.contact().map(ToString::to_string),
+    }))
+}
+
+fn items(
+    config: &ItemsConfig,
+    store: &StoreSettings,
+) -> Result<Option<ItemSettings>, SettingsError> {
+    if let Some((setting, problem)) = config.fault() {
+        return Err(SettingsError { setting, problem });
+    }
+    let keeps_files = store.engine != EngineKind::Memory;
+    let usual = || keeps_files.then(|| store.data.join(format!("items.{}", config.format.name())));
+    let path = config.path.clone().or_else(usual);
+    Ok(path.map(|path| ItemSettings {
+        path,
+        format: config.format,
+        columns: config.columns.clone(),
+        file_bytes: config.file_bytes.0,
+        durability: store.durability,
     }))
 }
 

@@ -24,6 +24,13 @@ pub(crate) fn run_example(name: &str, args: &[&str]) -> Ended {
     Ended::of(command.output().expect("the example starts"))
 }
 
+/// Starts one of the examples, with its input open and its output kept.
+pub(crate) fn start_example(name: &str, args: &[&str]) -> Child {
+    let mut command = Command::new(built("comity-examples", "--example", name));
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the example starts")
+}
+
 /// The runner of the vectors, as a program.
 pub(crate) fn runner_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();

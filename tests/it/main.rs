@@ -18,6 +18,7 @@ mod floor_plan;
 mod generated;
 mod hostile;
 mod index;
+mod items;
 mod kills;
 mod name_server;
 mod peer;

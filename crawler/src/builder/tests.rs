@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::*;
+use crate::crawl::End;
 use crate::extract::{ExtractError, Out, PageView};
 use crate::net::{Completeness, FetchError, Reply, Terms};
 
@@ -153,4 +154,43 @@ async fn what_cannot_begin() {
         let error = builder.start().await.unwrap_err().to_string();
         assert!(error.contains(expect), "{expect}: {error}");
     }
+}
+
+/// A program's index is fed while it crawls, and goes on with the next run.
+#[tokio::test(start_paused = true)]
+async fn an_index_of_its_own() {
+    let data = tempfile::tempdir().unwrap();
+    for run in 0..2 {
+        let running = twenty().1.data(data.path()).index().max_pages(5 + run).start().await;
+        let mut running = running.unwrap();
+        let searcher = running.searcher().unwrap().unwrap();
+        while running.next().await.is_some() {}
+        running.finish().await.unwrap();
+        searcher.refresh().unwrap();
+        let found = searcher.search("19", T0.after(Duration::from_secs(60)), 10, 0).unwrap();
+        assert!(found.total >= 5, "{found:?}");
+    }
+    std::fs::remove_dir_all(data.path().join("index")).unwrap();
+    let error = twenty().1.data(data.path()).index().start().await.unwrap_err();
+    assert!(matches!(error, CrawlerError::IndexGone(_)), "{error}");
+    let error = twenty().1.index().start().await.unwrap_err();
+    assert!(matches!(error, CrawlerError::IndexWithoutData), "{error}");
+    let running = twenty().1.start().await.unwrap();
+    assert!(running.searcher().unwrap().is_none());
+}
+
+/// Settings of outputs count for programs too.
+#[tokio::test(start_paused = true)]
+async fn outputs_of_the_settings() {
+    let dir = tempfile::tempdir().unwrap();
+    let items = dir.path().join("items.jsonl");
+    let builder = twenty().1.settings(|config| {
+        config.output.items.path = Some(items.clone());
+        config.output.warc.dir = Some(dir.path().join("warc"));
+    });
+    let report = builder.run(|item| panic!("it goes to the file: {item:?}")).await.unwrap();
+    assert_eq!(report.counts.items.get("titles"), Some(&21));
+    assert_eq!(std::fs::read_to_string(items).unwrap().lines().count(), 21);
+    let files = std::fs::read_dir(dir.path().join("warc")).unwrap();
+    assert!(files.flatten().any(|file| file.path().to_string_lossy().ends_with(".warc.gz")));
 }

@@ -19,9 +19,10 @@ use crate::config::Config;
 use crate::crawl::{
     Counts, Crawl, End, Event, Extractors, Parts, Progress, Reporter, Watch, save_config,
 };
-use crate::extract::{JsonLines, rules};
+use crate::extract::rules;
 use crate::net::HttpTransport;
 use crate::output::bulk::Bulk;
+use crate::output::items::{ItemFiles, ItemFormat};
 use crate::output::warc::Archive;
 use crate::settings::Settings;
 
@@ -79,28 +80,27 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     Ok(if nothing { Exit::NothingFetched } else { Exit::Done })
 }
 
-/// The items' file in the data directory.
-const ITEMS: &str = "items.jsonl";
-
 /// What the settings take out of pages, and where it goes.
 fn extractors(rules: Vec<rules::Rules>, settings: &Settings) -> anyhow::Result<Extractors> {
     let mut extractors = Extractors::default();
     if rules.is_empty() {
         return Ok(extractors);
     }
-    let store = &settings.store;
-    if store.engine == EngineKind::Memory {
-        return Err(Usage(
-            "items are kept in the data directory, and a store in memory has none: use \
-             storage.store = \"sled\", or take [extract] out"
+    let mut items = settings.items.clone().ok_or_else(|| {
+        Usage(
+            "items are kept in the data directory, and a store in memory has none: set \
+             output.items.path or storage.store = \"sled\", or take [extract] out"
                 .into(),
         )
-        .into());
+    })?;
+    if items.format == ItemFormat::Csv && items.columns.is_empty() {
+        for name in rules.iter().flat_map(rules::Rules::field_names) {
+            if !items.columns.iter().any(|column| column == name) {
+                items.columns.push(name.into());
+            }
+        }
     }
-    let path = store.data.join(ITEMS);
-    let sink = JsonLines::open(&path, store.durability)
-        .with_context(|| format!("could not open {}", path.display()))?;
-    extractors.send_to(Arc::new(sink));
+    extractors.send_to(Arc::new(ItemFiles::open(items)?));
     rules.into_iter().for_each(|rules| extractors.add(rules));
     Ok(extractors)
 }
@@ -445,8 +445,12 @@ impl Summary<'_> {
     }
 
     fn advice(&self, terminal: Terminal) {
+        let items = self.settings.items.as_ref();
+        if let Some(items) = items.filter(|_| !self.progress.counts.items.is_empty()) {
+            terminal.line(format_args!("Items:     {}", items.path.display()));
+        }
         if self.settings.store.engine == EngineKind::Memory {
-            terminal.line("Nothing is kept: the store was in memory.");
+            terminal.line("What is known is not kept: the store was in memory.");
             return;
         }
         let data = self.settings.store.data.display();
@@ -455,9 +459,6 @@ impl Summary<'_> {
         } else {
             format!(" --data {data}")
         };
-        if !self.progress.counts.items.is_empty() {
-            terminal.line(format_args!("Items:     {data}/{ITEMS}"));
-        }
         if self.progress.counts.indexed > 0 {
             terminal.line(format_args!("Search it: comity search WORDS{flag}"));
         }

@@ -1,13 +1,15 @@
 //! Opening what a crawl left on disk.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Opening, Store as _};
 
+pub(super) use crate::builder::index_dir;
+use crate::builder::open_index;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::crawl::{has_index, load_config, note_cut_off, note_index};
+use crate::crawl::{load_config, note_cut_off};
 use crate::index::IndexWriter;
 use crate::settings::{Settings, StoreSettings};
 
@@ -81,24 +83,7 @@ pub(super) async fn index(
     settings: &Settings,
     store: &AnyStore,
 ) -> anyhow::Result<Option<IndexWriter>> {
-    if !settings.index {
-        return Ok(None);
-    }
-    let dir = index_dir(&settings.store.data);
-    let expected = has_index(store).await?;
-    if expected && !dir.join("meta.json").is_file() {
-        bail!(
-            "the search index in {} is gone, though pages were put into it. Restore a backup of it; \
-             or make it anew by `comity index rebuild` if the crawl kept an archive; or go on without \
-             it by --no-index",
-            dir.display()
-        );
-    }
-    let writer = IndexWriter::open_or_create(&dir)?;
-    if !expected {
-        note_index(store).await?;
-    }
-    Ok(Some(writer))
+    Ok(open_index(settings, store).await?)
 }
 
 pub(super) fn no_crawl(data: &Path) -> String {
@@ -106,8 +91,4 @@ pub(super) fn no_crawl(data: &Path) -> String {
         "there is no crawl in {}; `comity crawl SEED --data {0}` starts one, or --data names another directory",
         data.display()
     )
-}
-
-pub(super) fn index_dir(data: &Path) -> PathBuf {
-    data.join("index")
 }

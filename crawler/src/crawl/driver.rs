@@ -113,14 +113,22 @@ impl<S: Store, T: Transport> Context<S, T> {
         Ok(())
     }
 
-    /// Waits for the requests under way, within bounds; whether all came to their end. What is cut
-    /// off was not acknowledged, so it is fetched again.
-    pub(super) async fn wind_down(&self, mut workers: JoinSet<Result<(), CrawlError>>) -> bool {
+    /// Waits for the requests under way, within bounds; whether all came to their end, and the first
+    /// failure. What is cut off was not acknowledged, so it is fetched again.
+    pub(super) async fn wind_down(
+        &self,
+        mut workers: JoinSet<Result<(), CrawlError>>,
+    ) -> (bool, Result<(), CrawlError>) {
         self.stop.cancel();
+        let mut first = Ok(());
         let all = async {
             while let Some(ended) = workers.join_next().await {
-                if let Err(error) = ended_well(ended) {
-                    tracing::error!(%error, "a worker failed while the crawl was ending");
+                match (ended_well(ended), &first) {
+                    (Err(error), Err(_)) => {
+                        tracing::error!(%error, "a worker failed while the crawl was ending");
+                    }
+                    (Err(error), Ok(())) => first = Err(error),
+                    (Ok(()), _) => {}
                 }
             }
         };
@@ -129,7 +137,7 @@ impl<S: Store, T: Transport> Context<S, T> {
             tracing::warn!("requests were still under way; their pages are fetched again");
         }
         workers.shutdown().await;
-        all_ended
+        (all_ended, first)
     }
 }
 

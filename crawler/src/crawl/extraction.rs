@@ -1,12 +1,12 @@
 //! Extractors at work in a crawl: off the runtime's threads, before the visit is committed, their
 //! items to the sink and their links to the page's own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use comity_storage::{Store, StoreError};
+use comity_storage::Store;
 
 use super::report::Event;
-use super::{Context, Extractors};
+use super::{Context, CrawlError, Extractors};
 use crate::extract::{ErasedExtractor, Item, ReadPage, Receipt, Sink, SinkError, Yielded, run_all};
 use crate::net::Transport;
 use crate::page::Link;
@@ -15,44 +15,33 @@ use crate::page::Link;
 pub(super) struct Extraction {
     extractors: Arc<[Box<dyn ErasedExtractor>]>,
     sink: Option<Arc<dyn Sink>>,
-    /// What ended the crawl, if the sink did.
-    failed: Mutex<Option<SinkError>>,
 }
 
 impl Extraction {
     pub(super) fn new(extractors: Extractors) -> Self {
         let Extractors { all, sink } = extractors;
-        Self { extractors: all.into(), sink, failed: Mutex::new(None) }
+        Self { extractors: all.into(), sink }
     }
 
-    /// Lets the sink finish; its first failure, if it failed.
+    /// Lets the sink finish.
     pub(super) async fn finish(&self) -> Result<(), SinkError> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (failed, &self.sink) {
-            (Some(error), _) => Err(error),
-            (None, Some(sink)) => sink.finish().await.map(drop),
-            (None, None) => Ok(()),
+        match &self.sink {
+            Some(sink) => sink.finish().await,
+            None => Ok(()),
         }
-    }
-
-    /// Keeps the first failure; to the caller the visit is one that was not done.
-    fn fail(&self, error: SinkError) -> StoreError {
-        let cause = error.to_string();
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        StoreError::NotDone { cause }
     }
 }
 
 impl<S: Store, T: Transport> Context<S, T> {
     /// Runs the extractors on a page, and waits until the sink has what they yielded; their links.
-    pub(super) async fn extract(&self, page: &Arc<ReadPage>) -> Result<Vec<Link>, StoreError> {
+    pub(super) async fn extract(&self, page: &Arc<ReadPage>) -> Result<Vec<Link>, CrawlError> {
         if self.extraction.extractors.is_empty() {
             return Ok(vec![]);
         }
         let (extractors, read) = (Arc::clone(&self.extraction.extractors), Arc::clone(page));
         // Each extractor stands behind a wall: a panic outside them is a fault of this program.
         let ran = tokio::task::spawn_blocking(move || run_all(&extractors, &read)).await;
-        let all = ran.map_err(|panic| StoreError::NotDone { cause: panic.to_string() })?;
+        let all = ran.map_err(|panic| CrawlError::Worker(panic.to_string()))?;
         let (mut items, mut links) = (Vec::new(), Vec::new());
         for yielded in all {
             self.tell_yielded(page, &yielded);
@@ -84,12 +73,20 @@ impl<S: Store, T: Transport> Context<S, T> {
         });
     }
 
-    async fn put(&self, page: &ReadPage, items: &[Item]) -> Result<(), StoreError> {
+    /// Makes items durable, before the store is told of the pages that they are from.
+    pub(super) async fn items_are_durable(&self) -> Result<(), SinkError> {
+        match &self.extraction.sink {
+            Some(sink) => sink.sync().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn put(&self, page: &ReadPage, items: &[Item]) -> Result<(), SinkError> {
         if items.is_empty() {
             return Ok(());
         }
         let receipt = match &self.extraction.sink {
-            Some(sink) => sink.put(items).await.map_err(|error| self.extraction.fail(error))?,
+            Some(sink) => sink.put(items).await?,
             None => Receipt::all(items),
         };
         let left: u64 = receipt.left_out.values().sum();

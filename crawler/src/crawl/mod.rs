@@ -337,7 +337,8 @@ impl<S: Store, T: Transport> Crawl<S, T> {
             Ok(()) => context.drive(&mut workers, feeder.as_ref()).await,
             Err(error) => Err(error),
         };
-        let noted = match context.wind_down(workers).await {
+        let (all_ended, wound_down) = context.wind_down(workers).await;
+        let noted = match all_ended {
             true => Ok(()),
             false => saved::note_cut_off(&context.store, context.clock.now()).await,
         };
@@ -353,9 +354,10 @@ impl<S: Store, T: Transport> Crawl<S, T> {
         };
         let closed = context.store.close().await;
         // The first error is the cause; those after it are what it led to.
-        sunk?;
         let end = ended?;
         fed?;
+        wound_down?;
+        sunk?;
         archived?;
         noted?;
         closed?;

@@ -379,6 +379,7 @@ async fn commit<S: Store, T: Transport>(
 ) -> Result<Next, CrawlError> {
     let site = report.token.site.clone();
     context.archive_is_durable().await?;
+    context.items_are_durable().await?;
     let receipt = context.store.commit(report, context.clock.now()).await?;
     context.committed.notify_one();
     context.outbox_fed.notify_one();

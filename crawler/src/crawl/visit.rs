@@ -9,8 +9,7 @@ use comity_compliance::{
     StatusEffect, Timestamp, Withheld, retry_at,
 };
 use comity_storage::{
-    DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store,
-    StoreError, Via, Visit,
+    DirectiveNote, Fetched, Found, Next, Outcome, PageRecord, Plan, Review, Role, Store, Via, Visit,
 };
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,7 +20,7 @@ use super::reply::header_text;
 use super::report::Event;
 use super::revisit::{HIDES_TEXT, Later};
 use super::scorer::FoundLink;
-use super::{Context, reply};
+use super::{Context, CrawlError, reply};
 use crate::extract::ReadPage;
 use crate::net::{Completeness, FetchError, FetchErrorKind, Reply, Transport};
 use crate::page::{Page, PageKind, scan};
@@ -54,7 +53,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         page: &PageRecord,
         fetched: &Result<Reply, FetchError>,
         trust: &LastmodTrust,
-    ) -> Result<Visit, StoreError> {
+    ) -> Result<Visit, CrawlError> {
         let later = Later::of(fetched);
         let mut visit = self.judge(page, fetched, trust).await?;
         self.keep_fresh(page, later, &mut visit);
@@ -66,7 +65,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         page: &PageRecord,
         fetched: &Result<Reply, FetchError>,
         trust: &LastmodTrust,
-    ) -> Result<Visit, StoreError> {
+    ) -> Result<Visit, CrawlError> {
         let now = self.clock.now();
         let answer = reply::answer(fetched, now);
         let reply = match fetched {
@@ -255,7 +254,7 @@ impl<S: Store, T: Transport> Context<S, T> {
         page: &PageRecord,
         reply: &Reply,
         now: Timestamp,
-    ) -> Result<Visit, StoreError> {
+    ) -> Result<Visit, CrawlError> {
         let (content, marks) = self.scan(page, reply).await;
         let header = self.header_links(page, reply);
         let directives = self.directives(reply, &content, now);

@@ -1,4 +1,5 @@
-//! What extractors yield, and where it goes.
+//! What extractors yield, and where it goes. The files that `comity crawl` writes are in
+//! [`crate::output::items`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ impl Serialize for Item {
 /// What a sink made of the items that it was given.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Receipt {
-    /// Items that it has, as safely as it promises.
+    /// Items that it took.
     pub kept: u64,
     /// Items that it did not want, by reason.
     pub left_out: BTreeMap<Cow<'static, str>, u64>,
@@ -55,8 +56,8 @@ impl Receipt {
 /// Items that could not be kept. It ends the crawl: the page is not noted as fetched, so the next
 /// run fetches it again, and nothing is lost.
 #[derive(Debug, thiserror::Error)]
-#[error("items could not be kept: {0}")]
-pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+#[error("items could not be kept")]
+pub struct SinkError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 impl SinkError {
     /// Of a cause, or of a sentence.
@@ -65,20 +66,28 @@ impl SinkError {
     }
 }
 
-/// What a sink is at work on.
-pub type Putting<'a> = Pin<Box<dyn Future<Output = Result<Receipt, SinkError>> + Send + 'a>>;
+/// A sink's answer on its way.
+pub type Answering<'a, R> = Pin<Box<dyn Future<Output = Result<R, SinkError>> + Send + 'a>>;
 
 /// Takes items, from many pages at once.
 ///
-/// At least once: the visit of a page is committed after its items were taken, so a crash between
-/// the two repeats the page and its items. Until a sink has answered, the page's site is not asked
-/// for another page: a slow sink makes a slow crawl and loses nothing.
+/// At least once: a page's visit is committed after its items were taken and synced, so a crash
+/// before that repeats the page and its items. Until a sink has answered, the page's site is not
+/// asked for another page: a slow sink makes a slow crawl and loses nothing.
 pub trait Sink: Send + Sync + 'static {
-    /// Takes the items of one page. What it answers as kept must be as safe as the crawl's store.
-    fn put<'a>(&'a self, items: &'a [Item]) -> Putting<'a>;
+    /// Takes the items of one page. They may be gone after a crash until [`Sink::sync`] has
+    /// returned. Items of a call that failed count as not taken, and come again.
+    fn put<'a>(&'a self, items: &'a [Item]) -> Answering<'a, Receipt>;
 
-    /// Called once, at the end of a crawl.
-    fn finish<'a>(&'a self) -> Putting<'a> {
-        Box::pin(async { Ok(Receipt::default()) })
+    /// Returns once all that was taken before the call is as safe as the crawl's store. Called
+    /// before every commit, from many tasks at once, so it must be cheap where nothing is new.
+    /// A sink whose `put` does that already needs none.
+    fn sync(&self) -> Answering<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Called once, at the end of a crawl; no call follows.
+    fn finish(&self) -> Answering<'_, ()> {
+        self.sync()
     }
 }

@@ -13,7 +13,6 @@ mod dom;
 mod erased;
 mod gathered;
 mod item;
-mod json_lines;
 pub mod rules;
 mod view;
 
@@ -22,8 +21,7 @@ use serde::Serialize;
 pub use self::dom::{Dom, DomLimits, TooCostly};
 pub(crate) use self::erased::{Erased, ErasedExtractor, run_all};
 pub use self::gathered::{ItemLimits, Out, Yielded};
-pub use self::item::{Item, Putting, Receipt, Sink, SinkError};
-pub use self::json_lines::JsonLines;
+pub use self::item::{Answering, Item, Receipt, Sink, SinkError};
 pub use self::view::{PageView, ReadPage};
 use crate::decision::Decision;
 

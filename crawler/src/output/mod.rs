@@ -10,44 +10,8 @@ pub mod items;
 pub mod parquet;
 pub mod warc;
 
-use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
-
-use comity_compliance::Timestamp;
-use url::Url;
-
-/// What an extractor found on a page.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    /// The extractor's name.
-    pub extractor: String,
-    /// The page.
-    pub url: Url,
-    /// When the page was fetched.
-    pub at: Timestamp,
-    /// What was found.
-    pub value: serde_json::Value,
-}
-
-/// What a sink's call comes to.
-pub type Written<'a> = Pin<Box<dyn Future<Output = Result<(), OutputError>> + Send + 'a>>;
-
-/// Where items go. Whoever writes waits for each call: a slow sink slows the crawl, and nothing is
-/// dropped.
-pub trait Sink: Send {
-    /// Takes a batch. It may be gone after a crash until [`Sink::sync`] has returned; a batch whose
-    /// call failed counts as not written and is written again.
-    fn write<'a>(&'a mut self, batch: &'a [Item]) -> Written<'a>;
-
-    /// Returns once all that was written outlives what the durability of the crawl says: the
-    /// process, or also the power.
-    fn sync(&mut self) -> Written<'_>;
-
-    /// Syncs and ends. No call may follow.
-    fn close(&mut self) -> Written<'_>;
-}
 
 /// An output that could not be written. What was not written is handed on again by the next run.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +64,17 @@ impl OutputError {
         let path = path.to_owned();
         move |cause| Self::File { what, path, cause }
     }
+}
+
+/// An error with its causes.
+fn in_words(error: &OutputError) -> String {
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        words.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    words
 }
 
 /// Makes a directory's entries durable, where the system can.

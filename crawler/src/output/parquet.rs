@@ -1,8 +1,6 @@
-//! Parquet: rows of named fields as row groups, and items as the parts of a table.
+//! Parquet: rows of named fields as row groups.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
@@ -11,9 +9,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
-use serde_json::{Map, Value, json};
-
-use super::{Item, OutputError, Sink, Written, blocking, sync_dir};
+use serde_json::{Map, Value};
 
 /// What a column holds. Each may be null.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -125,135 +121,14 @@ fn text(value: &Value) -> Option<ByteArray> {
     }
 }
 
-/// The columns of items: what differs from extractor to extractor is JSON.
-const ITEM: &[Column] =
-    &[("extractor", Kind::Text), ("url", Kind::Text), ("at", Kind::Text), ("value", Kind::Text)];
-
-/// Bytes of items that wait for a sync at most.
-const MOST_WAITING: usize = 16 << 20;
-
-/// A folder of Parquet files, which readers take for one table. A file cannot be appended to: each
-/// sync completes one, as a whole or not at all.
-#[derive(Debug)]
-pub struct ParquetParts {
-    dir: PathBuf,
-    next: u32,
-    waiting: Vec<Map<String, Value>>,
-    bytes: usize,
-    _lock: File,
-}
-
-impl ParquetParts {
-    /// Opens the folder, or makes it.
-    ///
-    /// # Errors
-    /// [`OutputError`] if it cannot be written, or another process writes there.
-    pub fn open(dir: &Path) -> Result<Self, OutputError> {
-        std::fs::create_dir_all(dir).map_err(OutputError::file("create", dir))?;
-        let path = dir.join("_lock");
-        let lock = File::create(&path).map_err(OutputError::file("create", &path))?;
-        lock.try_lock().map_err(|_| OutputError::InUse(dir.to_owned()))?;
-        let mut next = 0;
-        for entry in std::fs::read_dir(dir).map_err(OutputError::file("read", dir))? {
-            let name = entry.map_err(OutputError::file("read", dir))?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix("part-"));
-            let number = number.and_then(|name| name.strip_suffix(".parquet"));
-            next = number
-                .and_then(|number| number.parse().ok())
-                .map_or(next, |n: u32| next.max(n + 1));
-        }
-        Ok(Self { dir: dir.to_owned(), next, waiting: vec![], bytes: 0, _lock: lock })
-    }
-
-    /// Writes what waits as a file.
-    async fn complete(&mut self) -> Result<(), OutputError> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let rows = std::mem::take(&mut self.waiting);
-        let (dir, number) = (self.dir.clone(), self.next);
-        let (written, rows) = blocking(move || Ok((write_part(&dir, number, &rows), rows))).await?;
-        if let Err(error) = written {
-            self.waiting = rows;
-            return Err(error);
-        }
-        self.next += 1;
-        self.bytes = 0;
-        Ok(())
-    }
-}
-
-fn write_part(dir: &Path, number: u32, rows: &[Map<String, Value>]) -> Result<(), OutputError> {
-    let path = dir.join(format!("part-{number:05}.parquet"));
-    // Readers of tables pass over names that begin so; the next try writes it anew.
-    let new = dir.join(format!("_part-{number:05}.new"));
-    let written = File::create(&new).and_then(|file| {
-        let synced = file.try_clone()?;
-        let mut table = Table::begin(io::BufWriter::new(file), ITEM)?;
-        table.write(rows)?;
-        table.end()?;
-        synced.sync_all()
-    });
-    written.map_err(OutputError::file("write", &new))?;
-    std::fs::rename(&new, &path).map_err(OutputError::file("name", &path))?;
-    sync_dir(dir)
-}
-
-impl Sink for ParquetParts {
-    fn write<'a>(&'a mut self, batch: &'a [Item]) -> Written<'a> {
-        Box::pin(async move {
-            for item in batch {
-                let value = item.value.to_string();
-                self.bytes += value.len() + item.url.as_str().len() + 64;
-                let row = json!({
-                    "extractor": item.extractor,
-                    "url": item.url.as_str(),
-                    "at": item.at.to_string(),
-                    "value": value,
-                });
-                self.waiting.extend(row.as_object().cloned());
-            }
-            if self.bytes > MOST_WAITING { self.complete().await } else { Ok(()) }
-        })
-    }
-
-    fn sync(&mut self) -> Written<'_> {
-        Box::pin(self.complete())
-    }
-
-    fn close(&mut self) -> Written<'_> {
-        self.sync()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use comity_compliance::Timestamp;
+    use std::fs::File;
+
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
-    use parquet::record::RowAccessor as _;
+    use serde_json::json;
 
     use super::*;
-
-    /// What was synced is there, in as many files as there were syncs, and nothing else.
-    #[tokio::test]
-    async fn parts_of_a_table() {
-        let dir = tempfile::tempdir().unwrap();
-        for (part, value) in [json!({"a": 1}), json!("b")].into_iter().enumerate() {
-            let mut sink = ParquetParts::open(dir.path()).unwrap();
-            assert!(matches!(ParquetParts::open(dir.path()), Err(OutputError::InUse(_))));
-            let url = url::Url::parse("https://example.org/").unwrap();
-            let at = Timestamp::from_secs(1_796_050_253);
-            let item = Item { extractor: "x".into(), url, at, value: value.clone() };
-            sink.write(&[item.clone(), item]).await.unwrap();
-            sink.close().await.unwrap();
-            let file = File::open(dir.path().join(format!("part-{part:05}.parquet"))).unwrap();
-            let rows: Vec<_> =
-                SerializedFileReader::new(file).unwrap().into_iter().map(Result::unwrap).collect();
-            assert_eq!(rows.len(), 2);
-            assert_eq!(rows[0].get_string(1).unwrap(), "https://example.org/");
-            assert_eq!(rows[1].get_string(3).unwrap(), &value.to_string());
-        }
-    }
 
     #[test]
     fn nulls_numbers_and_flags() {

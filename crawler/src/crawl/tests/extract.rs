@@ -8,8 +8,9 @@ use super::*;
 use crate::crawl::FoundLink;
 use crate::decision::Decision;
 use crate::extract::{
-    ExtractError, Extractor, Item, JsonLines, Out, PageView, Putting, Receipt, Sink, SinkError,
+    Answering, ExtractError, Extractor, Item, Out, PageView, Receipt, Sink, SinkError,
 };
+use crate::output::items::{ItemFiles, ItemFormat, ItemSettings};
 
 const HOME: &str = "https://a.example/";
 
@@ -42,12 +43,13 @@ impl Extractor for Titles {
 struct Kept {
     items: Arc<Mutex<Vec<Item>>>,
     fails_at: Option<usize>,
+    fails_to_sync: bool,
     pause: Duration,
     at_once: Arc<AtomicUsize>,
 }
 
 impl Sink for Kept {
-    fn put<'a>(&'a self, items: &'a [Item]) -> Putting<'a> {
+    fn put<'a>(&'a self, items: &'a [Item]) -> Answering<'a, Receipt> {
         Box::pin(async move {
             self.at_once.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(self.pause).await;
@@ -58,6 +60,12 @@ impl Sink for Kept {
             kept.extend(items.iter().cloned());
             Ok(Receipt::all(items))
         })
+    }
+
+    fn sync(&self) -> Answering<'_, ()> {
+        let is_full = self.fails_to_sync && !self.items.lock().unwrap().is_empty();
+        let synced = if is_full { Err(SinkError::new("the disk is full")) } else { Ok(()) };
+        Box::pin(async { synced })
     }
 }
 
@@ -168,13 +176,29 @@ async fn a_sink_that_fails_loses_nothing() {
     let (ended, _) = data.crawl_ended(&web, &config, stop, hooks(full.clone())).await;
     let error = ended.unwrap_err();
     assert!(matches!(error, CrawlError::Sink(_)), "{error}");
-    assert_eq!(error.to_string(), "items could not be kept: the disk is full");
+    let cause = std::error::Error::source(&error).unwrap();
+    assert_eq!(format!("{error}: {cause}"), "items could not be kept: the disk is full");
     assert_eq!(full.titles(), ["home"]);
     let rest = Kept::default();
     let stop = CancellationToken::new();
     let (end, _) = data.crawl_by(&web, &config, stop, hooks(rest.clone())).await;
     assert_eq!(end, End::Done);
     assert_eq!(rest.titles(), ["one", "two"]);
+}
+
+/// Items that are not durable are as good as none: no visit is committed before they are.
+#[tokio::test(start_paused = true)]
+async fn no_visit_before_its_items_are_durable() {
+    let (web, data) = (three_pages(), Data::new());
+    let torn = Kept { fails_to_sync: true, ..Kept::default() };
+    let (stop, config) = (CancellationToken::new(), config(HOME));
+    let (ended, _) = data.crawl_ended(&web, &config, stop, hooks(torn.clone())).await;
+    assert!(matches!(ended, Err(CrawlError::Sink(_))), "{ended:?}");
+    assert!(torn.titles().contains(&"home".to_owned()));
+    let rest = Kept::default();
+    let stop = CancellationToken::new();
+    data.crawl_by(&web, &config, stop, hooks(rest.clone())).await;
+    assert_eq!(rest.titles(), ["home", "one", "two"]);
 }
 
 /// A slow sink makes a slow crawl: no page of the site is asked for before the items of the one
@@ -198,7 +222,9 @@ async fn a_slow_sink_holds_the_fetcher() {
 async fn items_in_a_file() {
     let (web, data) = (three_pages(), Data::new());
     let path = data.0.path().join("items.jsonl");
-    let sink = JsonLines::open(&path, Durability::Power).unwrap();
+    let settings = ItemSettings::new(&path, ItemFormat::Jsonl);
+    let settings = ItemSettings { durability: Durability::Power, ..settings };
+    let sink = ItemFiles::open(settings).unwrap();
     data.crawl_by(&web, &config(HOME), CancellationToken::new(), hooks(sink)).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

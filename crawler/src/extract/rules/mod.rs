@@ -4,7 +4,6 @@ mod check;
 mod config;
 mod field;
 mod json_ld;
-mod place;
 mod urls;
 mod value;
 
@@ -15,7 +14,6 @@ pub use self::config::{ExtractConfig, ExtractSections, FieldConfig, Pages, Type}
 use self::field::Field;
 pub use self::field::{FieldTrace, Miss};
 use self::json_ld::Nodes;
-pub(crate) use self::place::place_of;
 use self::urls::UrlPattern;
 use super::{Dom, ExtractError, Extractor, Needs, Out, PageView, ReadPage, TooCostly};
 use crate::decision::Decision;

@@ -1,104 +1,130 @@
 //! CSV (RFC 4180): `extractor`, `url`, `at`, and a column for each field of the items.
+//!
+//! A line's end within a cell is one line feed, whatever it was: so a carriage return before a line
+//! feed ends a record wherever it stands, and the last whole one is found from the file's end.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use comity_storage::Durability;
 use serde_json::Value;
 
-use super::Appended;
-use crate::output::{Item, OutputError, Sink, Written};
+use super::appended::{Appended, Records};
+use crate::extract::Item;
+use crate::output::OutputError;
 
 /// Columns that every file has, before those of the items.
 const OWN: [&str; 3] = ["extractor", "url", "at"];
 /// The column of an item that is no object.
 const BARE: &str = "value";
 
-/// A CSV file. Its columns stand in its first line and stay: those that were asked for, or else the
-/// fields of the items of the first batch, in the order in which they come.
+/// Records of such a file.
+pub(super) const ROWS: Records = Records { start: b"extractor,url,at", end: b"\r\n" };
+
+/// Bytes of a file's first line: as many are read of a file.
+const HEAD_BYTES: usize = 64 << 10;
+/// Fields without a column that are told of.
+const MOST_TOLD: usize = 100;
+
+/// The columns of a file. They stand in its first line and stay.
 #[derive(Debug)]
-pub struct Csv {
-    file: Appended,
-    /// None before the first batch.
-    columns: Option<Vec<String>>,
-    /// Whether the first line is written.
-    has_head: bool,
-    /// Fields that have no column, told once.
-    told: BTreeSet<String>,
+pub(super) struct Columns {
+    names: Vec<String>,
+    /// Fields that have none, each told once.
+    told: Mutex<BTreeSet<String>>,
 }
 
-impl Csv {
-    /// Opens the file, or begins it. A last record without an end, which a crash left, is cut off.
+impl Columns {
+    /// Those with these names.
     ///
     /// # Errors
-    /// [`OutputError`]; [`OutputError::Foreign`] if the file has other columns than `columns`.
-    pub fn open(
-        path: &Path,
-        columns: Option<Vec<String>>,
-        durability: Durability,
-    ) -> Result<Self, OutputError> {
-        let (file, there) = Appended::open(path, durability, whole_records)?;
-        let Some(head) = first_record(&there) else {
-            return Ok(Self { file, columns, has_head: false, told: BTreeSet::new() });
-        };
-        let foreign = |problem: String| OutputError::Foreign { path: path.to_owned(), problem };
-        let own = head.get(..OWN.len()).is_some_and(|start| start == OWN);
-        if !own {
-            return Err(foreign(
-                "its first line is not that of a file of items; name another".into(),
-            ));
+    /// A sentence if they are more than fit into a first line.
+    pub(super) fn named(names: Vec<String>) -> Result<Self, String> {
+        let columns = Self { names, told: Mutex::default() };
+        match columns.head().len() {
+            ..=HEAD_BYTES => Ok(columns),
+            bytes => {
+                Err(format!("the names of its columns take {bytes} bytes; at most {HEAD_BYTES}"))
+            }
         }
-        let found: Vec<_> = head.into_iter().skip(OWN.len()).collect();
-        if let Some(wanted) = columns.filter(|wanted| *wanted != found) {
-            let problem = format!(
-                "it has the columns {} and not {}; name another file, or the same columns",
-                found.join(", "),
-                wanted.join(", ")
-            );
-            return Err(foreign(problem));
-        }
-        Ok(Self { file, columns: Some(found), has_head: true, told: BTreeSet::new() })
     }
 
-    fn rows(&mut self, batch: &[Item]) -> String {
-        let columns = self.columns.get_or_insert_with(|| fields_of(batch));
-        let mut text = String::new();
-        if !self.has_head {
-            let own = OWN.into_iter().map(String::from);
-            text = csv_row(own.chain(columns.iter().cloned()));
-        }
-        for item in batch {
-            let own = [item.extractor.clone(), item.url.to_string(), item.at.to_string()];
-            let fields = columns.iter().map(|column| cell(field(&item.value, column)));
-            text.push_str(&csv_row(own.into_iter().chain(fields)));
-            for name in names(&item.value) {
-                if !columns.contains(&name) && self.told.insert(name.clone()) {
-                    tracing::warn!(
-                        url = %item.url,
-                        "the field \"{name}\" of an item has no column and is left out of the CSV file; \
-                         name the columns in the settings, or write JSON Lines"
-                    );
-                }
+    /// Those of these items, in the order in which they come, as many as fit.
+    pub(super) fn of_items(items: &[Item]) -> Self {
+        let (mut seen, mut columns) = (BTreeSet::new(), vec![]);
+        let mut bytes = csv_row(OWN.map(String::from)).len();
+        for name in items.iter().flat_map(|item| fields(&item.value)) {
+            if !seen.insert(name) {
+                continue;
             }
+            bytes += csv_row([name.to_owned()]).len();
+            if bytes > HEAD_BYTES {
+                break;
+            }
+            columns.push(name.to_owned());
+        }
+        Self { names: columns, told: Mutex::default() }
+    }
+
+    /// Those of a file; none if it is empty.
+    ///
+    /// # Errors
+    /// [`OutputError::Foreign`] if its first line is none of items.
+    pub(super) fn of_file(file: &mut Appended) -> Result<Option<Self>, OutputError> {
+        if file.bytes() == 0 {
+            return Ok(None);
+        }
+        let first = file.first(HEAD_BYTES as u64)?;
+        let head = first_record(&first).filter(|head| head.starts_with(&OWN.map(String::from)));
+        let names = head.map(|head| head.into_iter().skip(OWN.len()).collect());
+        let foreign = || OutputError::Foreign {
+            path: file.path().into(),
+            problem: "its first line is not that of a file of items; name another".into(),
+        };
+        Ok(Some(Self { names: names.ok_or_else(foreign)?, told: Mutex::default() }))
+    }
+
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+
+    /// The first line.
+    pub(super) fn head(&self) -> String {
+        csv_row(OWN.into_iter().map(String::from).chain(self.names.iter().cloned()))
+    }
+
+    /// Items as records.
+    pub(super) fn rows(&self, items: &[Item]) -> String {
+        let mut text = String::new();
+        for item in items {
+            let own = [item.extractor.clone(), item.url.to_string(), item.at.to_string()];
+            let cells = self.names.iter().map(|name| cell(field(&item.value, name)));
+            text.push_str(&csv_row(own.into_iter().chain(cells)));
+            self.tell_without_column(item);
         }
         text
     }
-}
 
-fn fields_of(batch: &[Item]) -> Vec<String> {
-    let mut columns: Vec<String> = Vec::new();
-    for name in batch.iter().flat_map(|item| names(&item.value)) {
-        if !columns.contains(&name) {
-            columns.push(name);
+    fn tell_without_column(&self, item: &Item) {
+        for name in fields(&item.value) {
+            if self.names.iter().any(|column| column == name) {
+                continue;
+            }
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.len() < MOST_TOLD && told.insert(name.to_owned()) {
+                tracing::warn!(
+                    url = %item.url,
+                    "the field \"{name}\" of an item has no column and is left out of the CSV file; \
+                     name it in output.items.columns, or write JSON Lines"
+                );
+            }
         }
     }
-    columns
 }
 
-fn names(value: &Value) -> Vec<String> {
+fn fields(value: &Value) -> Vec<&str> {
     match value.as_object() {
-        Some(fields) => fields.keys().cloned().collect(),
-        None => vec![BARE.into()],
+        Some(fields) => fields.keys().map(String::as_str).collect(),
+        None => vec![BARE],
     }
 }
 
@@ -118,27 +144,26 @@ fn cell(value: Option<&Value>) -> String {
     }
 }
 
-/// A record with its end, quoted where it must be.
+/// A record with its end, its cells quoted where they must be.
 pub fn csv_row(cells: impl IntoIterator<Item = String>) -> String {
     let quoted = |cell: String| {
         let must = cell.contains(['"', ',', '\r', '\n']);
-        if must { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+        if must { format!("\"{}\"", one_line_feed(&cell).replace('"', "\"\"")) } else { cell }
     };
     let cells: Vec<_> = cells.into_iter().map(quoted).collect();
     cells.join(",") + "\r\n"
 }
 
-/// Bytes up to the end of the last record that has one: a line's end within quotes is none.
-fn whole_records(bytes: &[u8]) -> usize {
-    let (mut whole, mut quoted) = (0, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'"' => quoted = !quoted,
-            b'\n' if !quoted => whole = at + 1,
-            _ => {}
+/// The text without carriage returns before a line feed.
+fn one_line_feed(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for next in text.chars() {
+        if next == '\n' {
+            plain.truncate(plain.trim_end_matches('\r').len());
         }
+        plain.push(next);
     }
-    whole
+    plain
 }
 
 /// The cells of the first record.
@@ -160,26 +185,4 @@ fn first_record(bytes: &[u8]) -> Option<Vec<String>> {
         }
     }
     None
-}
-
-impl Sink for Csv {
-    fn write<'a>(&'a mut self, batch: &'a [Item]) -> Written<'a> {
-        Box::pin(async move {
-            if batch.is_empty() {
-                return Ok(());
-            }
-            let rows = self.rows(batch);
-            self.file.append(rows.into_bytes()).await?;
-            self.has_head = true;
-            Ok(())
-        })
-    }
-
-    fn sync(&mut self) -> Written<'_> {
-        Box::pin(self.file.sync())
-    }
-
-    fn close(&mut self) -> Written<'_> {
-        self.sync()
-    }
 }

@@ -29,7 +29,7 @@ pub use self::export::{Exported, export_cdxj};
 use self::file::OpenFile;
 use self::record::{Header, Names, date, digits};
 pub(crate) use self::responses::{Response, Responses};
-use super::{OutputError, blocking, sync_dir};
+use super::{OutputError, blocking, in_words, sync_dir};
 
 /// How an archive is written.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -220,17 +220,6 @@ impl Shared {
         let (handle, through) = file.unsynced()?;
         Some((handle, through, file.path().to_owned()))
     }
-}
-
-/// An error with its causes.
-fn in_words(error: &OutputError) -> String {
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        words.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    words
 }
 
 fn lock(path: &Path) -> Result<File, OutputError> {

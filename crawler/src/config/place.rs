@@ -4,9 +4,9 @@ use toml::de::{DeTable, DeValue};
 
 /// A place in a text, both from 1; columns count characters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
+pub(super) struct Place {
+    pub(super) line: usize,
+    pub(super) column: usize,
 }
 
 impl Place {
@@ -20,7 +20,7 @@ impl Place {
 
 /// Where the value of a path of keys stands; a number is a place in an array. The nearest table
 /// that is there, if the key is absent.
-pub(crate) fn place_of(text: &str, path: &[String]) -> Option<Place> {
+pub(super) fn place_of(text: &str, path: &[String]) -> Option<Place> {
     let root = DeTable::parse(text).ok()?;
     let mut at = None;
     let mut table = Some(root.get_ref());
