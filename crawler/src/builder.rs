@@ -358,7 +358,7 @@ pub(crate) async fn open_index<S: Store>(
     if expected && !dir.join("meta.json").is_file() {
         return Err(CrawlerError::IndexGone(dir));
     }
-    let writer = IndexWriter::open_or_create(&dir)?;
+    let writer = IndexWriter::open_with(&dir, settings.index_memory)?;
     if !expected {
         note_index(store).await?;
     }

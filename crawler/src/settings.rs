@@ -15,6 +15,7 @@ use ipnet::IpNet;
 use url::{Host, Url};
 
 use crate::config::{Config, ItemsConfig, NetworkConfig, PolitenessConfig, WarcConfig};
+use crate::index::INDEX_MEMORY_BYTES;
 use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
 use crate::output::bulk::BulkSettings;
 use crate::output::items::ItemSettings;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Whether fetched pages are put into the search index: never beside a store in memory.
     pub index: bool,
+    /// Memory that the index may collect documents in.
+    pub index_memory: usize,
     /// Whether addresses that robots.txt forbids are put there too, without content (RT-049).
     pub bare_urls: bool,
     /// Which addresses it wants.
@@ -216,6 +219,7 @@ impl Settings {
                     .map_err(wrong("rules.dates_without_time"))?,
             },
             index: config.index.enabled && store.engine != EngineKind::Memory,
+            index_memory: index_memory(config.index.memory.0).map_err(wrong("index.memory"))?,
             bare_urls: config.index.bare_urls,
             store,
             urls: UrlSettings::new(&config.urls).map_err(wrong("urls"))?,
@@ -473,6 +477,15 @@ fn store(config: &Config) -> Result<StoreSettings, SettingsError> {
     })
 }
 
+/// What the engine can work with.
+fn index_memory(bytes: u64) -> Result<usize, String> {
+    let range = INDEX_MEMORY_BYTES;
+    usize::try_from(bytes)
+        .ok()
+        .filter(|bytes| range.contains(bytes))
+        .ok_or_else(|| format!("{} to {} MiB are possible", range.start() >> 20, range.end() >> 20))
+}
+
 /// The one of `all` that has this name.
 fn named<T: Copy>(
     text: &str,
@@ -583,6 +596,8 @@ mod tests {
                 "[rules]\ndates_without_time = \"noon\"",
                 "rules.dates_without_time: \"noon\" is none",
             ),
+            ("[index]\nmemory = \"14MiB\"", "index.memory: 15 to 2048 MiB are possible"),
+            ("[index]\nmemory = \"3GiB\"", "15 to 2048 MiB"),
             ("[politeness]\npolicy = \"rude\"", "none of courteous, google, rfc9309"),
         ] {
             let message = settings(text).unwrap_err();

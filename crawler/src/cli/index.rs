@@ -128,9 +128,8 @@ async fn rebuild_from(
         now: clock.now(),
     };
     let mut meter = Meter::new("reading the archive");
-    let rebuilt =
-        upkeep::rebuild(&from, IndexWriter::open_or_create(&new)?, |done, of| meter.show(done, of))
-            .await;
+    let writer = IndexWriter::open_with(&new, settings.index_memory)?;
+    let rebuilt = upkeep::rebuild(&from, writer, |done, of| meter.show(done, of)).await;
     meter.end();
     let rebuilt = rebuilt?;
     // A crash between the two leaves no index: then this is done once more.

@@ -37,12 +37,14 @@ impl Default for StorageConfig {
 pub struct IndexConfig {
     /// Whether pages are indexed.
     pub enabled: bool,
+    /// Memory for what is collected before it is written, 15 MiB to 2 GiB.
+    pub memory: Bytes,
     /// Whether addresses that robots.txt forbids are found by what a link says.
     pub bare_urls: bool,
 }
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        Self { enabled: true, bare_urls: false }
+        Self { enabled: true, memory: Bytes(48 << 20), bare_urls: false }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) use language::told as language_told;
 pub use searcher::{Hit, Hits, Searcher};
 pub use snippet::Snippet;
 pub use walk::Kept;
-pub use writer::IndexWriter;
+pub use writer::{INDEX_MEMORY_BYTES, IndexWriter};
 
 /// What a document is known by: the store's key of its page.
 pub type DocumentKey = [u8; 16];

@@ -1,5 +1,6 @@
 //! The one writer of an index.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
@@ -10,8 +11,12 @@ use super::queue::{Queue, Queued};
 use super::schema::{self, Fields};
 use super::{IndexChange, IndexError};
 
-/// What the writer may collect in memory before it writes, in bytes.
-const MEMORY_BYTES: usize = 50_000_000;
+/// What a writer may collect in memory before it writes, in bytes; the engine cannot do with less or
+/// more.
+pub const INDEX_MEMORY_BYTES: RangeInclusive<usize> = 15 << 20..=2 << 30;
+
+/// What it collects where nobody says.
+const MEMORY_BYTES: usize = 48 << 20;
 
 /// More threads would take the processor from the crawl.
 const THREADS: usize = 1;
@@ -39,6 +44,14 @@ impl IndexWriter {
     /// [`IndexError`]: the directory holds files but no index, a damaged one, one of another
     /// version, or one that is being written already.
     pub fn open_or_create(dir: &Path) -> Result<Self, IndexError> {
+        Self::open_with(dir, MEMORY_BYTES)
+    }
+
+    /// The same with so many bytes of memory, within [`INDEX_MEMORY_BYTES`].
+    ///
+    /// # Errors
+    /// As [`Self::open_or_create`].
+    pub fn open_with(dir: &Path, memory_bytes: usize) -> Result<Self, IndexError> {
         let io = |error| IndexError::io(dir, error);
         let engine = |error| IndexError::engine(dir, error);
         std::fs::create_dir_all(dir).map_err(io)?;
@@ -59,7 +72,7 @@ impl IndexWriter {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let _: IndexReader = reader.try_into().map_err(engine)?;
         let writer: tantivy::IndexWriter<Queued> =
-            index.writer_with_num_threads(THREADS, MEMORY_BYTES).map_err(engine)?;
+            index.writer_with_num_threads(THREADS, memory_bytes).map_err(engine)?;
         let mut merging = LogMergePolicy::default();
         merging.set_del_docs_ratio_before_merge(WITHDRAWN_MAX);
         writer.set_merge_policy(Box::new(merging));
