@@ -7,6 +7,7 @@ mod http;
 mod order;
 mod pace;
 mod revisits;
+mod shown;
 mod sitemaps;
 
 use std::collections::BTreeMap;

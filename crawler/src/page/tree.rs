@@ -1,9 +1,9 @@
 //! The stack of open elements: what lies inside what, as the HTML standard's tree construction
 //! (13.2.6) would have it, so far as that decides which text is hidden or inert.
 //!
-//! The DOM is not built, so misnested formatting is not moved about as the standard does. Where
-//! that makes a difference, an element stays open here for longer: a hidden region hides more,
-//! not less (AM-63). The tests compare with html5ever's tree on random markup.
+//! The DOM is not built, so misnested formatting is neither moved about nor opened again as the
+//! standard does. Where that makes a difference, an element stays open here for longer: a hidden
+//! region hides more, not less (AM-63). The tests compare with html5ever's tree on random markup.
 
 use super::names::{
     A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, INPUT, KEYGEN, LI,
@@ -60,6 +60,9 @@ pub(super) struct OpenElements {
     has_form: bool,
     /// Set when markup in `noscript` has closed what is outside it.
     readings_differ: bool,
+    /// Set when formatting was closed by another end tag than its own: the standard opens it again
+    /// where text follows, so that the innermost element is another there than here.
+    may_reopen: bool,
     /// Set when the end of a hidden region can no longer be known.
     hides_rest: bool,
 }
@@ -234,6 +237,9 @@ impl OpenElements {
         }
         let found = self.find(|open| open == name, |open| !open.is_foreign());
         if let Some(at) = found {
+            // Formatting that is open again inside would make this end tag mean nothing.
+            let may_be_other = self.may_reopen && !self.current().is_some_and(is_foreign_proper);
+            self.hides_rest |= may_be_other && self.hiding > 0;
             self.truncate(at);
         }
         found.is_some()
@@ -307,8 +313,7 @@ impl OpenElements {
 
     fn close_option(&mut self, name: Name) {
         if self.in_select() {
-            let keeps = |open: Name| name == OPTION && open == OPTGROUP;
-            self.close_current_while(|open| open.is_implied_end() && !keeps(open));
+            self.close_implied_ends(|open| name != OPTION || open != OPTGROUP);
         } else {
             self.close_current(|open| open == OPTION);
         }
@@ -350,14 +355,11 @@ impl OpenElements {
         let (count, innermost) =
             blocks.fold((0, None), |(count, _), (block, _)| (count + 1, Some(block)));
         match innermost {
-            None => self.truncate(at),
-            Some(block) => {
-                if count < ADOPTIONS_MAX {
-                    self.truncate(block + 1);
-                }
-                self.remove(at);
-            }
+            None => self.truncate(at + 1),
+            Some(block) if count < ADOPTIONS_MAX => self.truncate(block + 1),
+            Some(_) => self.may_reopen = true,
         }
+        self.remove(at);
     }
 
     /// A reader with scripts takes all up to here for text, one without for markup. The two agree
@@ -371,8 +373,15 @@ impl OpenElements {
     }
 
     fn close_current(&mut self, is_wanted: impl Fn(Name) -> bool) {
-        if self.current().is_some_and(is_wanted) {
+        if !self.may_reopen && self.current().is_some_and(is_wanted) {
             self.truncate(self.open.len() - 1);
+        }
+    }
+
+    /// Closes the innermost elements whose end may be left out, so far as they are wanted.
+    fn close_implied_ends(&mut self, is_wanted: impl Fn(Name) -> bool) {
+        if !self.may_reopen {
+            self.close_current_while(|open| open.is_implied_end() && is_wanted(open));
         }
     }
 
@@ -438,7 +447,10 @@ impl OpenElements {
     fn pop_to(&mut self, len: usize) {
         while self.open.len() > len {
             match self.open.pop() {
-                Some(closed) => self.forget(closed),
+                Some(closed) => {
+                    self.may_reopen |= closed.name.is_formatting();
+                    self.forget(closed);
+                }
                 None => return,
             }
         }
@@ -448,7 +460,7 @@ impl OpenElements {
     fn end_form(&mut self) {
         self.has_form = false;
         if self.find(|open| open == FORM, Name::is_scope_boundary).is_some() {
-            self.close_current_while(Name::is_implied_end);
+            self.close_implied_ends(|_| true);
         }
         if let Some(at) = self.find(|open| open == FORM, Name::is_scope_boundary) {
             self.remove(at);
