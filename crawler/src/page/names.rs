@@ -76,6 +76,8 @@ foreign_names! {
     MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_IMAGE "image" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
+/// No element, where a start tag makes none.
+pub(super) const NOTHING: Name = Name::of("");
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
 pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
 /// A MathML `annotation-xml` that does not say it holds HTML. No end tag closes it by name.

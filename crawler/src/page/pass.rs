@@ -7,7 +7,7 @@ use url::Url;
 
 use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
-use super::names::{A, BASE, FONT, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
+use super::names::{A, BASE, FONT, FRAME, FRAMESET, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
 use super::resolve::{Resolver, only};
 use super::text::{Text, char_boundary_at_or_before, one_line};
 use super::tokens::{self, Tag, TextKind, Token, Tokens};
@@ -54,6 +54,8 @@ struct Pass<'p> {
     limits: &'p ScanLimits,
     tree: OpenElements,
     in_head: bool,
+    /// Whether frames take the place of a body: what else the page holds, nobody sees.
+    has_frames: bool,
     /// Whether the script being read is structured data.
     is_structured: bool,
     base: Option<String>,
@@ -80,6 +82,7 @@ impl<'p> Pass<'p> {
             limits,
             tree: OpenElements::default(),
             in_head: true,
+            has_frames: false,
             is_structured: false,
             base: None,
             title: None,
@@ -112,6 +115,7 @@ impl<'p> Pass<'p> {
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
+            self.has_frames |= self.in_head && name == FRAMESET;
             self.in_head = false;
         }
         let hid = self.tree.hides_snippet();
@@ -129,7 +133,12 @@ impl<'p> Pass<'p> {
         }
         self.metas_seen += u32::from(name == META);
         self.is_structured = false;
-        if is_live {
+        let counts = match placed {
+            FRAME => self.has_frames,
+            HTML | META => true,
+            _ => !self.has_frames,
+        };
+        if is_live && counts {
             self.attributes(tag, placed);
         }
         placed
@@ -146,7 +155,9 @@ impl<'p> Pass<'p> {
             }
             A | SVG_A => {
                 self.end_anchor();
-                if let Some(link) = self.link(tag.attribute("href"), tag, LinkKind::Hyperlink) {
+                let in_svg = || tag.attribute("xlink:href").filter(|_| name == SVG_A);
+                let href = tag.attribute("href").or_else(in_svg);
+                if let Some(link) = self.link(href, tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
                     self.anchor = Some((link, text));
                 }
@@ -262,6 +273,9 @@ impl<'p> Pass<'p> {
     }
 
     fn take_text(&mut self, text: &str) {
+        if self.has_frames {
+            return;
+        }
         let is_title = self.tree.current() == Some(TITLE);
         if is_title && self.title.is_none() && !self.tree.in_template() {
             let title = one_line(text, self.limits.title_chars);

@@ -7,7 +7,7 @@
 
 use super::names::{
     A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, INPUT, KEYGEN, LI,
-    MALIGNMARK, MARQUEE, MATH, MGLYPH, NOBR, NOSCRIPT, Name, OBJECT, OL, OPTGROUP, OPTION,
+    MALIGNMARK, MARQUEE, MATH, MGLYPH, NOBR, NOSCRIPT, NOTHING, Name, OBJECT, OL, OPTGROUP, OPTION,
     ORDINARY_FOREIGN, P, PLAIN_ANNOTATION, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA,
     TFOOT, TH, THEAD, TR, UL,
 };
@@ -102,7 +102,7 @@ impl OpenElements {
         self.noscripts > 0
     }
 
-    /// Takes a start tag; says which element it makes.
+    /// Takes a start tag; says which element it makes, [`NOTHING`] if none.
     pub(super) fn start(&mut self, tag: StartTag) -> Name {
         let (name, is_math) = self.place(tag);
         let stays_open = if name.is_foreign() {
@@ -112,16 +112,20 @@ impl OpenElements {
                 return name;
             }
             if name == FORM && !self.in_template() {
-                // A form in a form, or after one that never ended, makes no element.
+                // A form in a form, or after one that never ended, makes no element; one between a
+                // table's cells holds nothing.
                 let has_form = std::mem::replace(&mut self.has_form, true);
-                if has_form || self.table_outside_cell().is_some() {
+                if has_form {
+                    return NOTHING;
+                }
+                if self.table_outside_cell().is_some() {
                     return name;
                 }
             }
             if name == SELECT && self.in_select() {
                 // A second one closes the first and makes no element.
                 self.end(SELECT);
-                return name;
+                return NOTHING;
             }
             self.close_implied(name);
             self.open_implied(name);
