@@ -4,14 +4,17 @@
 mod difference;
 #[path = "../../../../../compliance/tests/fuzz/driver.rs"]
 mod driver;
+mod pages;
 mod tree;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 
 use super::*;
 use difference::{Tally, differences};
 use driver::{Matter, Run};
+use pages::{Given, of_the_lab, of_the_suite, real_pages};
+
+const HTML: &str = "text/html";
 
 /// What is compared of a page.
 #[derive(Debug, Default, PartialEq)]
@@ -48,8 +51,8 @@ fn boundless() -> ScanLimits {
 }
 
 /// Both readings of a page.
-fn both(body: &[u8], url: &Url) -> (Reading, Reading) {
-    let kind = Some("text/html");
+fn both(body: &[u8], content_type: &str) -> (Reading, Reading) {
+    let (kind, url) = (Some(content_type), &page_url());
     let page = scan(body, kind, url, &boundless());
     let found = |link: Link| Found(link.kind.name(), link.url.into(), link.rel);
     // The canonical address is compared by itself.
@@ -69,14 +72,14 @@ fn both(body: &[u8], url: &Url) -> (Reading, Reading) {
     (pass, tree::read(&html, encoding, url))
 }
 
-fn compare(tally: &mut Tally, name: &str, body: &[u8]) {
-    tally.compare(&both(body, &page_url()), |_| name.to_owned());
+fn compare(tally: &mut Tally, page: &Given) {
+    tally.compare(&both(&page.body, &page.content_type), |_| page.name.clone());
 }
 
 /// The least of a page that still differs so: what can be left out is.
 fn least(body: &[u8], kind: &str) -> Vec<u8> {
     let differs = |body: &[u8]| {
-        let (pass, tree) = both(body, &page_url());
+        let (pass, tree) = both(body, HTML);
         differences(&pass, &tree).iter().any(|(found, _)| *found == kind)
     };
     let (mut least, mut size) = (body.to_vec(), body.len() / 2);
@@ -100,6 +103,7 @@ const ON_PAGES: &[(&str, usize)] =
 /// missed, a link that is missed, a snippet that shows more.
 const ON_BROKEN_PAGES: &[(&str, usize)] = &[
     ("canonical", 1),
+    ("language", 1),
     ("link only in the pass", 5),
     ("link that the tree has again", 100),
     ("more breaks in text", 150),
@@ -114,95 +118,38 @@ const ON_BROKEN_PAGES: &[(&str, usize)] = &[
 ];
 
 #[track_caller]
-#[expect(clippy::print_stdout, reason = "the figures are for whoever asks for them")]
 fn tell(tally: &Tally, explained: &[(&str, usize)]) {
     println!("{}", tally.report());
     let unexplained = tally.unexplained(explained);
     assert!(unexplained.is_empty(), "{unexplained:?}\n{}", tally.report());
 }
 
-/// All texts with markup in the conformance suite's scenarios and vectors.
-fn of_the_suite() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance");
-    let mut found = Vec::new();
-    for file in files(&root, &["toml"]) {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let name = file.strip_prefix(&root).unwrap().display().to_string();
-        let Ok(value) = text.parse::<toml::Table>() else { continue };
-        markup(&toml::Value::Table(value), &mut |html| found.push((name.clone(), html.to_owned())));
+#[tokio::test]
+async fn on_the_labs_pages() {
+    let mut tally = Tally::default();
+    let pages = of_the_lab().await;
+    assert!(pages.len() > 50, "{}", pages.len());
+    for page in pages {
+        compare(&mut tally, &page);
     }
-    found
-}
-
-fn markup(value: &toml::Value, take: &mut impl FnMut(&str)) {
-    match value {
-        toml::Value::String(text) if text.contains('<') => take(text),
-        toml::Value::Array(all) => all.iter().for_each(|value| markup(value, take)),
-        toml::Value::Table(all) => all.values().for_each(|value| markup(value, take)),
-        toml::Value::String(_)
-        | toml::Value::Integer(_)
-        | toml::Value::Float(_)
-        | toml::Value::Boolean(_)
-        | toml::Value::Datetime(_) => {}
-    }
-}
-
-/// Files below a directory that end so, in order.
-fn files(below: &Path, endings: &[&str]) -> Vec<PathBuf> {
-    let (mut found, mut left) = (Vec::new(), vec![below.to_owned()]);
-    while let Some(directory) = left.pop() {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let (entry, path) = {
-                let e = entry.unwrap();
-                (e.file_type().unwrap(), e.path())
-            };
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if entry.is_dir() {
-                left.push(path);
-            } else if entry.is_file()
-                && endings.iter().any(|ending| name.contains(&format!(".{ending}")))
-            {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
+    tell(&tally, ON_PAGES);
 }
 
 #[test]
 fn on_the_suites_pages() {
     let mut tally = Tally::default();
-    for (name, html) in of_the_suite() {
-        compare(&mut tally, &name, html.as_bytes());
+    for page in of_the_suite() {
+        compare(&mut tally, &page);
     }
     tell(&tally, ON_PAGES);
-}
-
-/// Pages of a directory with one directory a package: so many of each, spread evenly.
-fn real_pages() -> impl Iterator<Item = (String, Vec<u8>)> {
-    let below = PathBuf::from(std::env::var_os("COMITY_REAL_PAGES").expect("a directory"));
-    let most = std::env::var("COMITY_REAL_PAGES_MOST").map_or(usize::MAX, |n| n.parse().unwrap());
-    let mut packages: Vec<_> =
-        std::fs::read_dir(&below).unwrap().map(|e| e.unwrap().path()).collect();
-    packages.sort();
-    let pages = packages.into_iter().flat_map(move |package| {
-        let pages = files(&package, &["html", "htm"]);
-        let step = pages.len().div_ceil(most).max(1);
-        pages.into_iter().step_by(step)
-    });
-    pages.map(move |page| {
-        let name = page.strip_prefix(&below).unwrap().display().to_string();
-        (name, std::fs::read(page).unwrap())
-    })
 }
 
 #[test]
 #[ignore = "needs a directory of pages, see tests/real-pages"]
 fn on_real_pages() {
     let mut tally = Tally::default();
-    for (name, page) in real_pages() {
-        compare(&mut tally, &name, &page);
+    for page in real_pages() {
+        compare(&mut tally, &page);
     }
     tell(&tally, ON_PAGES);
 }
@@ -214,7 +161,7 @@ const MIDDLE: usize = 2_000;
 #[test]
 #[ignore = "needs a directory of pages, see tests/real-pages"]
 fn on_broken_real_pages() {
-    let samples = real_pages().map(|(_, page)| {
+    let samples = real_pages().map(|Given { body: page, .. }| {
         let middle = (page.len() / 2).max(HEAD.min(page.len()));
         let middle = &page[middle..page.len().min(middle + MIDDLE)];
         [&page[..page.len().min(HEAD)], middle].concat()
@@ -300,9 +247,10 @@ const WORDS: &[&str] = &[
     "w",
 ];
 
-#[test]
-fn on_broken_pages() {
-    broken(Run::of(2_000), of_the_suite().into_iter().map(|(_, html)| html.into_bytes()).collect());
+#[tokio::test]
+async fn on_broken_pages() {
+    let pages = of_the_lab().await.into_iter().chain(of_the_suite());
+    broken(Run::of(2_000), pages.map(|page| page.body).collect());
 }
 
 /// NUL and CR octets are left out: attributes and scripts keep them as written.
@@ -312,7 +260,7 @@ fn broken(run: Run, samples: Vec<Vec<u8>>) {
         let is_text = |octet: &u8| !matches!(octet, 0 | b'\r');
         let input: Vec<u8> = input.iter().copied().filter(is_text).collect();
         let name = |kind| least(&input, kind).escape_ascii().to_string();
-        tally.borrow_mut().compare(&both(&input, &page_url()), name);
+        tally.borrow_mut().compare(&both(&input, HTML), name);
     });
     tell(&tally.into_inner(), ON_BROKEN_PAGES);
 }

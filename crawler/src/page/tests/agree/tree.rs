@@ -2,9 +2,9 @@
 //! pass but the joining of addresses, so that a slip has to be made twice to go unseen.
 
 use html5ever::driver::ParseOpts;
+use html5ever::ns;
 use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{LocalName, ns};
 use scraper::{ElementRef, Html, HtmlTreeSink, Node};
 use url::Url;
 
@@ -148,8 +148,7 @@ fn is_in(element: ElementRef<'_>, name: &str) -> bool {
 
 fn xlink(element: ElementRef<'_>) -> Option<String> {
     let attributes = element.value().attrs.iter();
-    let mut found = attributes
-        .filter(|(name, _)| name.ns == ns!(xlink) && name.local == LocalName::from("href"));
+    let mut found = attributes.filter(|(name, _)| name.ns == ns!(xlink) && &*name.local == "href");
     found.next().map(|(_, value)| value.to_string())
 }
 
@@ -280,7 +279,7 @@ fn about_itself(element: ElementRef<'_>, resolver: &Resolver, reading: &mut Read
     } else if is_html(element, "script")
         && element
             .attr("type")
-            .is_some_and(|t| t.trim_ascii().to_ascii_lowercase() == "application/ld+json")
+            .is_some_and(|t| t.trim_ascii().eq_ignore_ascii_case("application/ld+json"))
         && !text().trim().is_empty()
     {
         reading.structured.push(text());
