@@ -50,12 +50,27 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
+/// Whether frames take the place of a body (HTML standard 13.2.6.4.6, 13.2.6.4.20).
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Frames {
+    None,
+    /// They come late: they take it if nothing was to be seen before, which is not known here.
+    Perhaps,
+    /// They do: nobody sees what else the page holds.
+    Only,
+}
+
+impl Frames {
+    fn with_frameset(self, in_head: bool) -> Self {
+        if in_head || self == Self::Only { Self::Only } else { Self::Perhaps }
+    }
+}
+
 struct Pass<'p> {
     limits: &'p ScanLimits,
     tree: OpenElements,
     in_head: bool,
-    /// Whether frames take the place of a body: what else the page holds, nobody sees.
-    has_frames: bool,
+    frames: Frames,
     /// Whether the script being read is structured data.
     is_structured: bool,
     base: Option<String>,
@@ -82,7 +97,7 @@ impl<'p> Pass<'p> {
             limits,
             tree: OpenElements::default(),
             in_head: true,
-            has_frames: false,
+            frames: Frames::None,
             is_structured: false,
             base: None,
             title: None,
@@ -115,7 +130,9 @@ impl<'p> Pass<'p> {
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
-            self.has_frames |= self.in_head && name == FRAMESET;
+            if name == FRAMESET {
+                self.frames = self.frames.with_frameset(self.in_head);
+            }
             self.in_head = false;
         }
         let hid = self.tree.hides_snippet();
@@ -134,9 +151,9 @@ impl<'p> Pass<'p> {
         self.metas_seen += u32::from(name == META);
         self.is_structured = false;
         let counts = match placed {
-            FRAME => self.has_frames,
+            FRAME => self.frames != Frames::None,
             HTML | META => true,
-            _ => !self.has_frames,
+            _ => self.frames != Frames::Only,
         };
         if is_live && counts {
             self.attributes(tag, placed);
@@ -273,7 +290,7 @@ impl<'p> Pass<'p> {
     }
 
     fn take_text(&mut self, text: &str) {
-        if self.has_frames {
+        if self.frames == Frames::Only {
             return;
         }
         let is_title = self.tree.current() == Some(TITLE);

@@ -99,8 +99,8 @@ const LINKS_RESOLVE_AS_IN_A_BROWSER: &[(&str, &[(LinkKind, &str)])] = &[
         &[(Frame, "https://example.com/1"), (Frame, "https://example.com/2")],
     ),
     (
-        "<body><frameset><frame src=/1></frameset><a href=/2></a>",
-        &[(Hyperlink, "https://example.com/2")],
+        "<frame src=/no><x-y><frameset><frame src=/1></frameset><a href=/2></a>",
+        &[(Frame, "https://example.com/1"), (Hyperlink, "https://example.com/2")],
     ),
     (
         "<svg><a xlink:href=/s>s</a><a href=/t xlink:href=/no>t</a></svg><a xlink:href=/no>n</a>",

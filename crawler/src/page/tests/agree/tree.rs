@@ -274,8 +274,9 @@ fn about_itself(element: ElementRef<'_>, resolver: &Resolver, reading: &mut Read
     } else if is_html(element, "html") {
         let language = element.attr("lang").or(element.attr("xml:lang"));
         // Longer tags are cut (RFC 5646 4.4.1).
-        let language = language.map(|language| words(language).chars().take(35).collect());
-        reading.language = language.filter(|language: &String| !language.is_empty());
+        let cut = |language| words(&words(language).chars().take(35).collect::<String>());
+        let language = language.map(cut);
+        reading.language = language.filter(|language| !language.is_empty());
     } else if is_html(element, "script")
         && element
             .attr("type")
