@@ -73,7 +73,7 @@ async fn get(url: &Url) -> (String, Vec<u8>) {
 pub(super) fn of_the_suite() -> Vec<Given> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance");
     let mut found = Vec::new();
-    for file in files(&root, &["toml"]) {
+    for file in files(&root, "toml") {
         let text = std::fs::read_to_string(&file).unwrap();
         let name = file.strip_prefix(&root).unwrap().display().to_string();
         let Ok(value) = text.parse::<toml::Table>() else { continue };
@@ -97,21 +97,16 @@ fn markup(value: &toml::Value, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Files below a directory that end so, in order.
-fn files(below: &Path, endings: &[&str]) -> Vec<PathBuf> {
+/// Files below a directory with this extension, in order.
+fn files(below: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut found, mut left) = (Vec::new(), vec![below.to_owned()]);
     while let Some(directory) = left.pop() {
         for entry in std::fs::read_dir(directory).unwrap() {
-            let (entry, path) = {
-                let e = entry.unwrap();
-                (e.file_type().unwrap(), e.path())
-            };
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if entry.is_dir() {
+            let entry = entry.unwrap();
+            let (kind, path) = (entry.file_type().unwrap(), entry.path());
+            if kind.is_dir() {
                 left.push(path);
-            } else if entry.is_file()
-                && endings.iter().any(|ending| name.contains(&format!(".{ending}")))
-            {
+            } else if kind.is_file() && path.extension().is_some_and(|found| found == extension) {
                 found.push(path);
             }
         }
@@ -128,7 +123,7 @@ pub(super) fn real_pages() -> impl Iterator<Item = Given> {
         std::fs::read_dir(&below).unwrap().map(|e| e.unwrap().path()).collect();
     packages.sort();
     let pages = packages.into_iter().flat_map(move |package| {
-        let pages = files(&package, &["html", "htm"]);
+        let pages = files(&package, "html");
         let step = pages.len().div_ceil(most).max(1);
         pages.into_iter().step_by(step)
     });
