@@ -97,6 +97,12 @@ impl Name {
         ) || matches!(self, BASEFONT | BGSOUND | NOFRAMES)
     }
 
+    /// Elements that count where frames take the place of a body; rules for robots among them, though
+    /// the standard ignores them there.
+    pub(super) fn belongs_to_frames(self) -> bool {
+        matches!(self, HTML | META | FRAME | FRAMESET | NOFRAMES)
+    }
+
     /// Elements whose text a reader does not see as text of the page.
     pub(super) fn is_silent(self) -> bool {
         matches!(

@@ -7,7 +7,9 @@ use url::Url;
 
 use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
-use super::names::{A, BASE, FONT, FRAME, FRAMESET, HTML, LINK, META, Name, SCRIPT, SVG_A, TITLE};
+use super::names::{
+    A, BASE, FONT, FRAME, FRAMESET, HTML, LINK, META, NOTHING, Name, SCRIPT, SVG_A, TITLE,
+};
 use super::resolve::{Resolver, only};
 use super::text::{Text, char_boundary_at_or_before, one_line};
 use super::tokens::{self, Tag, TextKind, Token, Tokens};
@@ -127,6 +129,9 @@ impl<'p> Pass<'p> {
     /// Takes a start tag; says which element it makes.
     fn element(&mut self, tag: &Tag<'_>) -> Name {
         let name = Name::of(tag.name);
+        if self.frames == Frames::Only && !name.belongs_to_frames() {
+            return NOTHING;
+        }
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
@@ -150,12 +155,7 @@ impl<'p> Pass<'p> {
         }
         self.metas_seen += u32::from(name == META);
         self.is_structured = false;
-        let counts = match placed {
-            FRAME => self.frames != Frames::None,
-            HTML | META => true,
-            _ => self.frames != Frames::Only,
-        };
-        if is_live && counts {
+        if is_live && (placed != FRAME || self.frames != Frames::None) {
             self.attributes(tag, placed);
         }
         placed

@@ -329,7 +329,7 @@ SN-003 | ✓<mytag data-nosnippet>✓</mytag><my-div data-nosnippet>✓</my-div>
 SN-003 | ✓<div data-nosnippet><p>✗<ul><li>✗</li><li>✗</ul>✗</div>✓
 SN-003 | ✓<div data-nosnippet><div>✗</div>✗<span>✗</span></div>✓
 SN-003 | <div data-nosnippet>✗<mytag>✗</mytag></div>✓
-SN-004 | <div data-nosnippet>✗<script>document.body.append('✗')</script></div>✓
+SN-003 | <div data-nosnippet>✗<script>document.body.append('✗')</script></div>✓
 SN-006 | ✓<div data-nosnippet>✗ <a href=/next>✗</a></div>
 ";
 

@@ -95,7 +95,7 @@ const LINKS_RESOLVE_AS_IN_A_BROWSER: &[(&str, &[(LinkKind, &str)])] = &[
         &[(Form, "https://example.com/a"), (Form, "https://example.com/c")],
     ),
     (
-        "<head><title>t</title></head><frameset><frame src=/1><a href=/no></a><frame src=/2></frameset>",
+        "<head><title>t</title></head><frameset><frame src=/1><a href=/no></a><template><title><frame src=/2></frameset>",
         &[(Frame, "https://example.com/1"), (Frame, "https://example.com/2")],
     ),
     (
