@@ -17,6 +17,7 @@ mod media;
 mod names;
 mod pass;
 mod refresh;
+mod reopening;
 mod resolve;
 mod srcset;
 mod text;

@@ -174,7 +174,7 @@ impl Name {
 
     /// The standard's "special" elements that can be open, which stop a stray end tag.
     pub(super) fn is_special(self) -> bool {
-        self.is_block()
+        (self.is_block() && self != DIALOG)
             || self.is_heading()
             || self.is_table_part()
             || self.is_scope_boundary()
@@ -186,6 +186,12 @@ impl Name {
     pub(super) fn is_scope_boundary(self) -> bool {
         matches!(self, APPLET | CAPTION | MARQUEE | OBJECT | SELECT | TABLE | TD | TEMPLATE | TH)
             || self.is_integration_point()
+    }
+
+    /// Elements that formatting begun in them does not outlast, and formatting begun outside is not
+    /// open again in.
+    pub(super) fn is_formatting_boundary(self) -> bool {
+        matches!(self, APPLET | CAPTION | MARQUEE | OBJECT | TD | TEMPLATE | TH)
     }
 
     /// Foreign elements that can hold HTML.

@@ -2,15 +2,16 @@
 //! (13.2.6) would have it, so far as that decides which text is hidden or inert.
 //!
 //! The DOM is not built, so misnested formatting is neither moved about nor opened again as the
-//! standard does. Where that makes a difference, an element stays open here for longer: a hidden
-//! region hides more, not less (AM-63). The tests compare with html5ever's tree on random markup.
+//! standard does. From where that makes a difference on, a hidden region does not end (AM-63). The
+//! tests compare with html5ever's tree on random markup.
 
 use super::names::{
-    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COLGROUP, DD, DIV, DT, FORM, INPUT, KEYGEN, LI,
+    A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COL, COLGROUP, DD, DIV, DT, FORM, HR, INPUT, LI,
     MALIGNMARK, MARQUEE, MATH, MGLYPH, NOBR, NOSCRIPT, NOTHING, Name, OBJECT, OL, OPTGROUP, OPTION,
-    ORDINARY_FOREIGN, P, PLAIN_ANNOTATION, SELECT, SVG, TABLE, TBODY, TD, TEMPLATE, TEXTAREA,
-    TFOOT, TH, THEAD, TR, UL,
+    ORDINARY_FOREIGN, P, PLAIN_ANNOTATION, RB, RP, RT, RTC, RUBY, SELECT, SVG, TABLE, TBODY, TD,
+    TEMPLATE, TFOOT, TH, THEAD, TR, UL,
 };
+use super::reopening::Reopening;
 
 /// How deep elements are told apart; browsers stop at the same depth.
 const DEPTH_MAX: usize = 512;
@@ -60,9 +61,9 @@ pub(super) struct OpenElements {
     has_form: bool,
     /// Set when markup in `noscript` has closed what is outside it.
     readings_differ: bool,
-    /// Set when formatting was closed by another end tag than its own: the standard opens it again
-    /// where text follows, so that the innermost element is another there than here.
-    may_reopen: bool,
+    reopening: Reopening,
+    /// Set when other elements may be open than are known here, so that an end tag may close others.
+    in_doubt: bool,
     /// Set when the end of a hidden region can no longer be known.
     hides_rest: bool,
 }
@@ -108,6 +109,7 @@ impl OpenElements {
         let stays_open = if name.is_foreign() {
             !tag.is_self_closing
         } else {
+            self.leave_columns(name);
             if name.is_table_part() && self.table().is_none() {
                 return name;
             }
@@ -178,6 +180,7 @@ impl OpenElements {
             self.hides_rest |= open.hides_snippet;
             return;
         }
+        self.hides_rest |= open.hides_snippet && self.in_doubt;
         self.open.push(open);
         self.hiding += usize::from(open.hides_snippet);
         self.silent += usize::from(open.name.is_silent());
@@ -204,8 +207,11 @@ impl OpenElements {
         } else if self.end_foreign(name.in_foreign()) {
             return;
         }
+        self.leave_columns(name);
         match name {
             _ if name.is_unstacked() => {}
+            // It ended above, if it was open.
+            COLGROUP => {}
             P => self.close_named(P, is_button_boundary),
             LI => self.close_named(LI, is_list_boundary),
             FORM => self.end_form(),
@@ -229,6 +235,12 @@ impl OpenElements {
         }
     }
 
+    /// From here on an end tag may close others than are known.
+    fn doubt(&mut self) {
+        self.in_doubt = true;
+        self.hides_rest |= self.hiding > 0;
+    }
+
     /// HTML that may not stand in foreign content ends it.
     fn leave_foreign(&mut self) {
         self.close_current_while(is_foreign_proper);
@@ -242,8 +254,9 @@ impl OpenElements {
         let found = self.find(|open| open == name, |open| !open.is_foreign());
         if let Some(at) = found {
             // Formatting that is open again inside would make this end tag mean nothing.
-            let may_be_other = self.may_reopen && !self.current().is_some_and(is_foreign_proper);
-            self.hides_rest |= may_be_other && self.hiding > 0;
+            if self.reopening.is_possible() && !self.current().is_some_and(is_foreign_proper) {
+                self.doubt();
+            }
             self.truncate(at);
         }
         found.is_some()
@@ -257,6 +270,7 @@ impl OpenElements {
             TD | TH => self.close_to_table(|open| matches!(open, TR | TBODY | TFOOT | THEAD)),
             TR => self.close_to_table(|open| matches!(open, TBODY | TFOOT | THEAD)),
             TBODY | TFOOT | THEAD | CAPTION | COLGROUP => self.close_to_table(|_| false),
+            COL => self.close_to_table(|open| open == COLGROUP),
             TABLE => {
                 if self.is_standards_mode {
                     self.close_named(P, is_button_boundary);
@@ -266,20 +280,25 @@ impl OpenElements {
                 }
             }
             OPTION | OPTGROUP => self.close_option(name),
-            INPUT | KEYGEN | TEXTAREA => self.close_named(SELECT, Name::is_scope_boundary),
+            INPUT => self.close_named(SELECT, Name::is_scope_boundary),
             BUTTON => self.close_named(BUTTON, Name::is_scope_boundary),
-            A | NOBR => self.end_formatting(name),
+            NOBR => self.end_formatting(NOBR),
+            A => self.close_link(),
+            RB | RTC if self.in_ruby() => self.close_implied_ends(|_| true),
+            RP | RT if self.in_ruby() => self.close_implied_ends(|open| open != RTC),
             _ if name.closes_paragraph() => {
                 self.close_named(P, is_button_boundary);
                 if name.is_heading() {
                     self.close_current(Name::is_heading);
+                } else if name == HR && self.in_select() {
+                    self.close_implied_ends(|_| true);
                 }
             }
             _ => {}
         }
     }
 
-    /// Opens the body and the row that a row or a cell needs and the page leaves out.
+    /// Opens what a row, a cell or a column stands in, where the page leaves it out.
     fn open_implied(&mut self, name: Name) {
         let needs_row = matches!(name, TD | TH);
         let current = self.current();
@@ -292,6 +311,7 @@ impl OpenElements {
                 open(TR);
             }
             Some(TABLE) if name == TR => open(TBODY),
+            Some(TABLE) if name == COL => open(COLGROUP),
             Some(TBODY | TFOOT | THEAD) if needs_row => open(TR),
             _ => {}
         }
@@ -323,6 +343,27 @@ impl OpenElements {
         }
     }
 
+    /// A link in a link closes it, even where a table lies between; not beyond a cell and the like.
+    fn close_link(&mut self) {
+        self.end_formatting(A);
+        if self.has(A)
+            && let Some(at) = self.find(|open| open == A, Name::is_formatting_boundary)
+        {
+            self.remove(at);
+        }
+    }
+
+    /// What may not stand in a group of columns ends it.
+    fn leave_columns(&mut self, name: Name) {
+        if self.current() == Some(COLGROUP) && !matches!(name, COL | TEMPLATE) {
+            self.truncate(self.open.len() - 1);
+        }
+    }
+
+    fn in_ruby(&self) -> bool {
+        self.find(|open| open == RUBY, Name::is_scope_boundary).is_some()
+    }
+
     fn in_select(&self) -> bool {
         let found = self.find(|open| open == SELECT, Name::is_scope_boundary);
         found.is_some()
@@ -349,6 +390,7 @@ impl OpenElements {
     /// standard moves the blocks out of them.
     fn end_formatting(&mut self, name: Name) {
         if !self.has(name) {
+            self.reopening.ended(name);
             return;
         }
         let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
@@ -360,8 +402,14 @@ impl OpenElements {
             blocks.fold((0, None), |(count, _), (block, _)| (count + 1, Some(block)));
         match innermost {
             None => self.truncate(at + 1),
-            Some(block) if count < ADOPTIONS_MAX => self.truncate(block + 1),
-            Some(_) => self.may_reopen = true,
+            Some(block) => {
+                let between = self.open.iter().take(block).skip(at + 1);
+                if count >= ADOPTIONS_MAX || between.into_iter().any(|open| !open.name.is_special())
+                {
+                    self.doubt();
+                }
+                self.truncate(block + 1);
+            }
         }
         self.remove(at);
     }
@@ -377,16 +425,26 @@ impl OpenElements {
     }
 
     fn close_current(&mut self, is_wanted: impl Fn(Name) -> bool) {
-        if !self.may_reopen && self.current().is_some_and(is_wanted) {
+        if self.current().is_some_and(is_wanted) {
+            self.doubt_current();
             self.truncate(self.open.len() - 1);
+        }
+    }
+
+    /// Formatting that is open again would be the innermost element, not the one that is known.
+    fn doubt_current(&mut self) {
+        if self.reopening.is_possible() {
+            self.doubt();
         }
     }
 
     /// Closes the innermost elements whose end may be left out, so far as they are wanted.
     fn close_implied_ends(&mut self, is_wanted: impl Fn(Name) -> bool) {
-        if !self.may_reopen {
-            self.close_current_while(|open| open.is_implied_end() && is_wanted(open));
+        let is_wanted = |open: Name| open.is_implied_end() && is_wanted(open);
+        if self.current().is_some_and(is_wanted) {
+            self.doubt_current();
         }
+        self.close_current_while(is_wanted);
     }
 
     fn close_current_while(&mut self, is_wanted: impl Fn(Name) -> bool) {
@@ -452,7 +510,7 @@ impl OpenElements {
         while self.open.len() > len {
             match self.open.pop() {
                 Some(closed) => {
-                    self.may_reopen |= closed.name.is_formatting();
+                    self.reopening.closed(closed.name, self.open.len());
                     self.forget(closed);
                 }
                 None => return,
