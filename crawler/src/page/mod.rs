@@ -17,7 +17,6 @@ mod media;
 mod names;
 mod pass;
 mod refresh;
-mod reopening;
 mod resolve;
 mod srcset;
 mod text;

@@ -5,19 +5,18 @@
 //! standard does. From where that makes a difference on, a hidden region does not end (AM-63). The
 //! tests compare with html5ever's tree on random markup.
 
+mod formatting;
+
 use super::names::{
     A, ADDRESS, APPLET, BR, BUTTON, CAPTION, COL, COLGROUP, DD, DIV, DT, FORM, HR, INPUT, LI,
     MALIGNMARK, MARQUEE, MATH, MGLYPH, NOBR, NOSCRIPT, NOTHING, Name, OBJECT, OL, OPTGROUP, OPTION,
     ORDINARY_FOREIGN, P, PLAIN_ANNOTATION, RB, RP, RT, RTC, RUBY, SELECT, SVG, TABLE, TBODY, TD,
     TEMPLATE, TFOOT, TH, THEAD, TR, UL,
 };
-use super::reopening::Reopening;
+use formatting::Reopening;
 
 /// How deep elements are told apart; browsers stop at the same depth.
 const DEPTH_MAX: usize = 512;
-
-/// How many blocks the adoption agency goes through (HTML standard 13.2.6.4.7, outer loop).
-const ADOPTIONS_MAX: usize = 8;
 
 /// A start tag, so far as nesting is concerned.
 #[derive(Clone, Copy, Debug)]
@@ -235,12 +234,6 @@ impl OpenElements {
         }
     }
 
-    /// From here on an end tag may close others than are known.
-    fn doubt(&mut self) {
-        self.in_doubt = true;
-        self.hides_rest |= self.hiding > 0;
-    }
-
     /// HTML that may not stand in foreign content ends it.
     fn leave_foreign(&mut self) {
         self.close_current_while(is_foreign_proper);
@@ -343,16 +336,6 @@ impl OpenElements {
         }
     }
 
-    /// A link in a link closes it, even where a table lies between; not beyond a cell and the like.
-    fn close_link(&mut self) {
-        self.end_formatting(A);
-        if self.has(A)
-            && let Some(at) = self.find(|open| open == A, Name::is_formatting_boundary)
-        {
-            self.remove(at);
-        }
-    }
-
     /// What may not stand in a group of columns ends it.
     fn leave_columns(&mut self, name: Name) {
         if self.current() == Some(COLGROUP) && !matches!(name, COL | TEMPLATE) {
@@ -385,35 +368,6 @@ impl OpenElements {
         Some(found)
     }
 
-    /// The adoption agency: blocks inside the formatting element stay open, what is open inside
-    /// the innermost of them is closed. Elements between those blocks stay open here, though the
-    /// standard moves the blocks out of them.
-    fn end_formatting(&mut self, name: Name) {
-        if !self.has(name) {
-            self.reopening.ended(name);
-            return;
-        }
-        let Some(at) = self.find(|open| open == name, Name::is_scope_boundary) else {
-            return;
-        };
-        let inside = self.open.iter().enumerate().skip(at + 1);
-        let blocks = inside.filter(|(_, open)| open.name.is_special());
-        let (count, innermost) =
-            blocks.fold((0, None), |(count, _), (block, _)| (count + 1, Some(block)));
-        match innermost {
-            None => self.truncate(at + 1),
-            Some(block) => {
-                let between = self.open.iter().take(block).skip(at + 1);
-                if count >= ADOPTIONS_MAX || between.into_iter().any(|open| !open.name.is_special())
-                {
-                    self.doubt();
-                }
-                self.truncate(block + 1);
-            }
-        }
-        self.remove(at);
-    }
-
     /// A reader with scripts takes all up to here for text, one without for markup. The two agree
     /// on what is hidden if that markup closes nothing outside and leaves nothing hidden open;
     /// else the rest of the page is hidden.
@@ -428,13 +382,6 @@ impl OpenElements {
         if self.current().is_some_and(is_wanted) {
             self.doubt_current();
             self.truncate(self.open.len() - 1);
-        }
-    }
-
-    /// Formatting that is open again would be the innermost element, not the one that is known.
-    fn doubt_current(&mut self) {
-        if self.reopening.is_possible() {
-            self.doubt();
         }
     }
 
