@@ -2,6 +2,7 @@
 //! and tells which input broke it.
 
 use std::env;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -121,10 +122,6 @@ impl Run {
     /// # Panics
     /// If the target does, with the input; in a long run also if the time of a repeated piece keeps
     /// growing faster than its length.
-    #[expect(
-        clippy::print_stdout,
-        reason = "what broke and what was run is told to the person who asked"
-    )]
     pub(crate) fn go(&self, name: &str, matter: &Matter, target: impl Fn(&[u8], &mut Chance)) {
         let start = now();
         let mut slowest = (Duration::ZERO, 0);
@@ -134,7 +131,8 @@ impl Run {
             let began = self.is_long.then(now);
             let ran = catch_unwind(AssertUnwindSafe(|| target(&input, &mut chance)));
             if let Err(panic) = ran {
-                println!("{name} seed {} execution {at}: {}", self.seed, input.escape_ascii());
+                let input = input.escape_ascii();
+                tell(format_args!("{name} seed {} execution {at}: {input}", self.seed));
                 std::panic::resume_unwind(panic);
             }
             if let Some(began) = began {
@@ -147,12 +145,18 @@ impl Run {
         if self.is_long {
             let (took, octets) = slowest;
             let all = start.elapsed().as_secs_f64();
-            println!(
+            tell(format_args!(
                 "{name}: {} executions of seed {} in {all:.1} s; the slowest took {took:?} for {octets} octets",
                 self.executions, self.seed
-            );
+            ));
         }
     }
+}
+
+/// Tells the person who asked what broke or what was run.
+fn tell(what: std::fmt::Arguments<'_>) {
+    let mut out = std::io::stdout();
+    writeln!(out, "{what}").expect("standard output takes it");
 }
 
 /// Repeats a piece of the input, and compares the times at one length, at twice that and at four

@@ -8,6 +8,7 @@ mod leaving;
 mod order;
 mod pace;
 mod revisits;
+mod shown;
 mod sitemaps;
 
 use std::collections::BTreeMap;

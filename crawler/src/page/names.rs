@@ -76,6 +76,8 @@ foreign_names! {
     MO "mo" MS "ms" MTEXT "mtext" SVG_A "a" SVG_IMAGE "image" SVG_SCRIPT "script" SVG_STYLE "style" SVG_TITLE "title"
 }
 
+/// No element, where a start tag makes none.
+pub(super) const NOTHING: Name = Name::of("");
 /// A foreign element whose name would mean something elsewhere. No end tag closes it by name.
 pub(super) const ORDINARY_FOREIGN: Name = Name::of("").in_foreign();
 /// A MathML `annotation-xml` that does not say it holds HTML. No end tag closes it by name.
@@ -93,6 +95,12 @@ impl Name {
             self,
             HTML | HEAD | TITLE | META | LINK | SCRIPT | STYLE | BASE | NOSCRIPT | TEMPLATE
         ) || matches!(self, BASEFONT | BGSOUND | NOFRAMES)
+    }
+
+    /// Elements that count where frames take the place of a body; rules for robots among them, though
+    /// the standard ignores them there.
+    pub(super) fn belongs_to_frames(self) -> bool {
+        matches!(self, HTML | META | FRAME | FRAMESET | NOFRAMES)
     }
 
     /// Elements whose text a reader does not see as text of the page.
@@ -166,7 +174,7 @@ impl Name {
 
     /// The standard's "special" elements that can be open, which stop a stray end tag.
     pub(super) fn is_special(self) -> bool {
-        self.is_block()
+        (self.is_block() && self != DIALOG)
             || self.is_heading()
             || self.is_table_part()
             || self.is_scope_boundary()
@@ -178,6 +186,12 @@ impl Name {
     pub(super) fn is_scope_boundary(self) -> bool {
         matches!(self, APPLET | CAPTION | MARQUEE | OBJECT | SELECT | TABLE | TD | TEMPLATE | TH)
             || self.is_integration_point()
+    }
+
+    /// Elements that formatting begun in them does not outlast, and formatting begun outside is not
+    /// open again in.
+    pub(super) fn is_formatting_boundary(self) -> bool {
+        matches!(self, APPLET | CAPTION | MARQUEE | OBJECT | TD | TEMPLATE | TH)
     }
 
     /// Foreign elements that can hold HTML.

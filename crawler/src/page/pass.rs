@@ -8,8 +8,8 @@ use url::Url;
 use super::links::{self, Links, kind_of_link_element, resources};
 use super::markup::{has_standards_mode, holds_html, may_be_for_robots};
 use super::names::{
-    A, BASE, DD, DT, FONT, H1, H2, H3, H4, H5, H6, HTML, LINK, META, Name, SCRIPT, SVG_A, TIME,
-    TITLE,
+    A, BASE, DD, DT, FONT, FRAME, FRAMESET, H1, H2, H3, H4, H5, H6, HTML, LINK, META, NOTHING,
+    Name, SCRIPT, SVG_A, TIME, TITLE,
 };
 use super::resolve::{Resolver, only};
 use super::text::{Text, char_boundary_at_or_before, one_line};
@@ -55,10 +55,27 @@ pub(super) fn scan_html(
     pass.finish(encoding, url)
 }
 
+/// Whether frames take the place of a body (HTML standard 13.2.6.4.6, 13.2.6.4.20).
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Frames {
+    None,
+    /// They come late: they take it if nothing was to be seen before, which is not known here.
+    Perhaps,
+    /// They do: nobody sees what else the page holds.
+    Only,
+}
+
+impl Frames {
+    fn with_frameset(self, in_head: bool) -> Self {
+        if in_head || self == Self::Only { Self::Only } else { Self::Perhaps }
+    }
+}
+
 struct Pass<'p> {
     limits: &'p ScanLimits,
     tree: OpenElements,
     in_head: bool,
+    frames: Frames,
     /// Whether the script being read is structured data.
     is_structured: bool,
     base: Option<String>,
@@ -88,6 +105,7 @@ impl<'p> Pass<'p> {
             limits,
             tree: OpenElements::default(),
             in_head: true,
+            frames: Frames::None,
             is_structured: false,
             base: None,
             title: None,
@@ -123,9 +141,15 @@ impl<'p> Pass<'p> {
     /// Takes a start tag; says which element it makes.
     fn element(&mut self, tag: &Tag<'_>) -> Name {
         let name = Name::of(tag.name);
+        if self.frames == Frames::Only && !name.belongs_to_frames() {
+            return NOTHING;
+        }
         self.break_around(name);
         let is_live = !self.tree.in_template();
         if is_live && !self.tree.in_noscript() && !name.belongs_in_head() {
+            if name == FRAMESET {
+                self.frames = self.frames.with_frameset(self.in_head);
+            }
             self.in_head = false;
         }
         let hid = self.tree.hides_snippet();
@@ -143,7 +167,7 @@ impl<'p> Pass<'p> {
         }
         self.metas_seen += u32::from(name == META);
         self.is_structured = false;
-        if is_live {
+        if is_live && (placed != FRAME || self.frames != Frames::None) {
             self.attributes(tag, placed);
         }
         placed
@@ -167,7 +191,9 @@ impl<'p> Pass<'p> {
             }
             A | SVG_A => {
                 self.end_anchor();
-                if let Some(link) = self.link(tag.attribute("href"), tag, LinkKind::Hyperlink) {
+                let in_svg = || tag.attribute("xlink:href").filter(|_| name == SVG_A);
+                let href = tag.attribute("href").or_else(in_svg);
+                if let Some(link) = self.link(href, tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
                     self.anchor = Some((link, text));
                 }
@@ -284,6 +310,9 @@ impl<'p> Pass<'p> {
     }
 
     fn take_text(&mut self, text: &str) {
+        if self.frames == Frames::Only {
+            return;
+        }
         let is_title = self.tree.current() == Some(TITLE);
         if is_title && self.title.is_none() && !self.tree.in_template() {
             let title = one_line(text, self.limits.title_chars);

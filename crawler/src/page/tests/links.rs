@@ -90,6 +90,22 @@ const LINKS_RESOLVE_AS_IN_A_BROWSER: &[(&str, &[(LinkKind, &str)])] = &[
         "<object data=/o.swf></object><embed src=/e.swf>",
         &[(Embed, "https://example.com/o.swf"), (Embed, "https://example.com/e.swf")],
     ),
+    (
+        "<form action=/a><form action=/b></form><form action=/c></form>",
+        &[(Form, "https://example.com/a"), (Form, "https://example.com/c")],
+    ),
+    (
+        "<head><title>t</title></head><frameset><frame src=/1><a href=/no></a><template><title><frame src=/2></frameset>",
+        &[(Frame, "https://example.com/1"), (Frame, "https://example.com/2")],
+    ),
+    (
+        "<frame src=/no><x-y><frameset><frame src=/1></frameset><a href=/2></a>",
+        &[(Frame, "https://example.com/1"), (Hyperlink, "https://example.com/2")],
+    ),
+    (
+        "<svg><a xlink:href=/s>s</a><a href=/t xlink:href=/no>t</a></svg><a xlink:href=/no>n</a>",
+        &[(Hyperlink, "https://example.com/s"), (Hyperlink, "https://example.com/t")],
+    ),
     ("<form action=/search><input name=q></form>", &[(Form, "https://example.com/search")]),
     ("<form action=/send method=POST></form><form></form>", &[]),
     ("<link rel='alternate stylesheet' href=/css><link rel=icon href=/i>", &[]),

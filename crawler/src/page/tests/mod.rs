@@ -1,5 +1,6 @@
 //! The pass against the requirement list's vectors and the cases of other crawlers' reports.
 
+mod agree;
 mod charset;
 mod dom;
 mod headings;

@@ -101,6 +101,8 @@ fn text_is_what_a_reader_sees() {
         ("<title>t</title>a", "a"),
         ("<xmp><b></xmp>", "<b>"),
         ("a\0b\u{1}c", "a b c"),
+        ("<title>t</title><frameset><frame src=/f>x</frameset>y<noframes>z</noframes>", ""),
+        ("<body><frameset>a</frameset>", "a"),
         ("", ""),
         ("   ", ""),
     ];
