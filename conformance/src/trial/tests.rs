@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::client::{Client, FAULTS};
+use super::client::{Client, ClientConfig, FAULTS};
 use super::judge::Verdict;
 use super::report::table;
 use super::run::{Trial, grade};
@@ -21,13 +21,32 @@ const AT_ONCE: usize = 24;
 
 /// Has the reference client crawl a scenario, and judges it.
 async fn crawl(scenario: Scenario, fault: Option<String>) -> Result<(), String> {
-    let mode = if scenario.needs_proxy { Mode::Proxy } else { Mode::Direct };
+    let mode = match (scenario.needs_proxy, scenario.needs_tls) {
+        (true, true) => Mode::ProxyTls,
+        (true, false) => Mode::Proxy,
+        (false, true) => Mode::Tls,
+        (false, false) => Mode::Direct,
+    };
     let limit = Duration::from_secs(scenario.seconds);
-    let (name, runs) = (scenario.name.clone(), scenario.runs);
+    let (name, runs, scale) = (scenario.name.clone(), scenario.run_count(), scenario.scale());
+    let has_clock = scenario.clock.is_some();
+    let policy = scenario.policy.first().copied().unwrap_or(Policy::Google);
     let config = WebConfig { mode, agent: "labbot".into() };
     let web = Web::start(vec![scenario], config).await.map_err(|error| error.to_string())?;
-    let mut client = Client::new("labbot", INTERVAL, web.proxy(), fault.as_deref());
-    for _ in 0..runs {
+    let mut client = Client::new(ClientConfig {
+        agent: "labbot".into(),
+        interval: INTERVAL,
+        policy,
+        proxy: web.proxy().map(str::to_owned),
+        ca: mode.is_tls().then(|| web.authority().to_owned()),
+        fault: fault.clone(),
+    })
+    .map_err(|error| error.to_string())?;
+    for run in 0..runs {
+        let start_s = web.begin(0, run);
+        if has_clock {
+            client.set_clock(start_s, scale);
+        }
         let _ = tokio::time::timeout(limit, client.crawl(&web.seed(0))).await;
     }
     let grade = web.judge(0, INTERVAL).ok_or("no scenario")?;
@@ -106,6 +125,7 @@ async fn any_command_is_graded() {
             policy: Policy::Google,
             seconds: Some(1),
             jobs: 1,
+            faketime: false,
         };
         let report = grade(one, trial).await.unwrap();
         assert!(!report.is_good());
