@@ -107,7 +107,13 @@ impl Web {
     }
 }
 
-fn config(seed: &str, policy: Policy, manner: Manner, data: &std::path::Path) -> Config {
+fn config(
+    scenario: &Scenario,
+    seed: &str,
+    policy: Policy,
+    manner: Manner,
+    data: &std::path::Path,
+) -> Config {
     let mut config = Config::default();
     config.crawl.seeds = vec![seed.to_owned()];
     config.crawl.scope = "any".into();
@@ -117,9 +123,13 @@ fn config(seed: &str, policy: Policy, manner: Manner, data: &std::path::Path) ->
     config.politeness.policy = policy.name().into();
     config.politeness.interval = Span(INTERVAL);
     config.storage.data = data.to_owned();
-    // Often enough that what must not be asked for is due all the time.
-    let hour = Span(Duration::from_secs(3_600));
-    (config.recrawl.first, config.recrawl.least) = (hour.clone(), hour);
+    // How often pages are looked at again is what some are about; in the others, often enough that
+    // what must not be asked for is due all the time.
+    if !scenario.name.starts_with("revisit") {
+        let hour = Span(Duration::from_secs(3_600));
+        (config.recrawl.first, config.recrawl.least, config.recrawl.most) =
+            (hour.clone(), hour.clone(), hour);
+    }
     config.recrawl.stay = matches!(manner, Manner::Stays);
     config
 }
@@ -168,7 +178,7 @@ fn play(scenario: &Scenario, clock: &ScenarioClock, policy: Policy, manner: Mann
         let play = Arc::new(Play::new(scenario.clone(), AGENT, start_s));
         let web = Web { play, clock: Clock::starting_at(Timestamp::from_secs(START_S)) };
         let dir = tempfile::tempdir().unwrap();
-        let config = config(&web.play.seed(), policy, manner, dir.path());
+        let config = config(scenario, &web.play.seed(), policy, manner, dir.path());
         let moment = |at_s: u64| Timestamp::from_secs(START_S).after(Duration::from_secs(at_s));
         let last = *clock.runs_at_s.last().unwrap();
         let length = RUN.max(Duration::from_secs(scenario.seconds) * clock.scale);
@@ -193,7 +203,7 @@ fn play(scenario: &Scenario, clock: &ScenarioClock, policy: Policy, manner: Mann
         let lines = ledger.iter().map(|a| format!("    {:.1} {} {}", a.at_s, a.path, a.answer));
         std::iter::once(head)
             .chain(grade.findings.iter().map(|finding| format!("  {finding}")))
-            .chain(lines.take(40))
+            .chain(lines.take(400))
             .collect()
     })
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::clock::wall_s;
 use super::judge::{Grade, Verdict};
@@ -118,9 +118,6 @@ async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Grade
     let log = dir.join(format!("{}.log", scenario.name));
     let mut ended = String::new();
     for run in 0..scenario.run_count() {
-        if run > 0 {
-            sleep(Duration::from_secs(scenario.pause)).await;
-        }
         let start_s = web.begin(index, run);
         let command = fill(trial, web, index, start_s, dir);
         let time = trial.faketime.then_some(scenario.clock.as_ref()).flatten();
@@ -177,7 +174,8 @@ async fn run_once(
     log: &Path,
     limit: Duration,
 ) -> Result<String, RunError> {
-    let output = fs::File::create(log).map_err(RunError::Files)?;
+    let output =
+        fs::File::options().create(true).append(true).open(log).map_err(RunError::Files)?;
     let errors = output.try_clone().map_err(RunError::Files)?;
     let [program, before @ ..] = shell else { return Ok(String::new()) };
     let mut shell = Command::new(program);

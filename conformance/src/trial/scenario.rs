@@ -62,13 +62,7 @@ pub struct Scenario {
     /// Whether it needs https.
     #[serde(default)]
     pub needs_tls: bool,
-    /// How often the crawler is run, on the same `{dir}`.
-    #[serde(default = "one")]
-    pub runs: u32,
-    /// Seconds from run to run.
-    #[serde(default)]
-    pub pause: u64,
-    /// A time of its own, in the place of `runs` and `pause`.
+    /// A time of its own; without it the crawler is run once, in real time.
     pub clock: Option<ScenarioClock>,
     /// The time limit of a run, in (real) seconds.
     #[serde(default = "twelve")]
@@ -341,8 +335,10 @@ impl Scenario {
         }
         if let Some(ScenarioClock { runs_at_s, scale }) = &self.clock {
             let in_order = runs_at_s.is_sorted_by(|a, b| a < b) && runs_at_s.first() == Some(&0);
-            if !in_order || *scale == 0 || self.runs != 1 || self.pause != 0 {
-                return Err("a clock has runs_at_s, in order from 0, in the place of runs and pause, and a scale of 1 at least".into());
+            if !in_order || *scale == 0 {
+                return Err(
+                    "a clock has runs_at_s, in order from 0, and a scale of 1 at least".into()
+                );
             }
         }
         Ok(())
@@ -350,8 +346,7 @@ impl Scenario {
 
     /// How often the crawler is run.
     pub fn run_count(&self) -> usize {
-        let runs = usize::try_from(self.runs).unwrap_or(usize::MAX);
-        self.clock.as_ref().map_or(runs, |clock| clock.runs_at_s.len())
+        self.clock.as_ref().map_or(1, |clock| clock.runs_at_s.len())
     }
 
     /// How many seconds of its clock pass in a real one.
