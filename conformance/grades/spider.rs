@@ -1,4 +1,5 @@
-//! The spider crate: robots.txt on, a delay between requests, everything else as it comes.
+//! The spider crate: robots.txt on, a delay between requests, one at a time, all hosts of the lab's
+//! scenarios in scope, and everything else as it comes.
 
 use spider::website::Website;
 
@@ -12,5 +13,8 @@ async fn main() {
         .with_user_agent(Some(&arguments[2]))
         .with_delay((interval * 1000.0) as u64)
         .with_concurrency_limit(Some(1));
+    if let Some(proxy) = arguments.get(4) {
+        website.with_proxies(Some(vec![proxy.clone()]));
+    }
     website.crawl().await;
 }

@@ -83,8 +83,8 @@ pub fn table(report: &TrialReport) -> String {
     if !report.without_time.is_empty() {
         let _ = writeln!(
             text,
-            "\n{} scenarios last hours or days, and were not run: with --faketime they are, or where \
-             the command takes {{start}} and {{scale}}",
+            "\nNot run, as they last hours or days: {}. With --faketime they are, or where the command \
+             takes {{start}} and {{scale}}.",
             report.without_time.len()
         );
     }

@@ -297,7 +297,7 @@ pub fn scenarios() -> Result<Vec<Scenario>, String> {
     FILES.iter().map(|(file, text)| read(file, text)).collect()
 }
 
-fn read(file: &str, text: &str) -> Result<Scenario, String> {
+pub(super) fn read(file: &str, text: &str) -> Result<Scenario, String> {
     let mut scenario: Scenario =
         toml::from_str(text).map_err(|error| format!("scenarios/{file}: {error}"))?;
     scenario.name = file.trim_end_matches(".toml").into();
