@@ -12,7 +12,7 @@ pub struct Arrival {
     pub site: String,
     /// Seconds since the scenario's first request, by the scenario's clock.
     pub at_s: f64,
-    /// When the answer was sent, or had broken off; same clock.
+    /// When the answer was sent (its first octet), or had broken off; same clock.
     pub done_s: Option<f64>,
     /// Request method.
     pub method: String,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::authority::Authority;
 use super::clock::{Clock, with_dates};
@@ -363,8 +363,11 @@ impl Shared {
         let Some((place, filled)) = self.answer(index, site, head, time.now_s()) else {
             return send(wire, plain(503, "the lab's ledger is full")).await;
         };
+        sleep(filled.delay).await;
+        // A client that has a whole answer may ask again before its end is noted here.
+        let (whole, begun_s) = (filled.then.is_none(), time.now_s());
         let sent = send(wire, filled).await;
-        self.ledger.done(place, time.now_s());
+        self.ledger.done(place, if whole { begun_s } else { time.now_s() });
         sent
     }
 

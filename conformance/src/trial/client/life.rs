@@ -101,11 +101,19 @@ impl Client {
         }
     }
 
-    /// Whether the site's front page answers (AM-10).
+    /// Whether the site's front page answers, as it was within the day (AM-10).
     async fn is_well(&mut self, url: &Url) -> bool {
         let Ok(front) = url.join("/") else { return false };
+        let now_s = self.time.now_s();
+        if let Some((at_s, well)) = self.memory.probes.get(front.as_str())
+            && now_s < at_s + DAY_S
+        {
+            return *well;
+        }
         let reply = self.request(&front).await;
-        reply.is_some_and(|reply| reply.status < 500 && reply.status != 429)
+        let well = reply.is_some_and(|reply| reply.status < 500 && reply.status != 429);
+        self.memory.probes.insert(front.to_string(), (now_s, well));
+        well
     }
 
     /// Fetches the robots.txt of an origin, hops and all.

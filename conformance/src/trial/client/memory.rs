@@ -13,6 +13,8 @@ pub(super) struct Memory {
     pub(super) validators: BTreeMap<String, String>,
     /// By origin: its robots.txt.
     pub(super) files: BTreeMap<String, File>,
+    /// By origin: when its front page was asked for to see whether the site is well, and whether it was.
+    pub(super) probes: BTreeMap<String, (u64, bool)>,
     /// By host: when it may be asked again.
     pub(super) waits: BTreeMap<String, u64>,
     /// By URL: when it may be asked for again.
