@@ -127,8 +127,7 @@ fn config(
     // what must not be asked for is due all the time.
     if !scenario.name.starts_with("revisit") {
         let hour = Span(Duration::from_secs(3_600));
-        (config.recrawl.first, config.recrawl.least, config.recrawl.most) =
-            (hour.clone(), hour.clone(), hour);
+        (config.recrawl.first, config.recrawl.least, config.recrawl.most) = (hour, hour, hour);
     }
     config.recrawl.stay = matches!(manner, Manner::Stays);
     config

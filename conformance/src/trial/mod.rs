@@ -4,6 +4,7 @@
 mod authority;
 mod client;
 mod clock;
+mod hosts;
 mod judge;
 mod ledger;
 mod play;
