@@ -1,12 +1,11 @@
 // CheerioCrawler with robots.txt on, one request per domain and interval, all links followed.
-import { CheerioCrawler, ProxyConfiguration } from '@crawlee/cheerio';
+import { CheerioCrawler } from '@crawlee/cheerio';
 
-const [seed, agent, interval, proxy] = process.argv.slice(2);
+const [seed, agent, interval] = process.argv.slice(2);
 const crawler = new CheerioCrawler({
     respectRobotsTxtFile: { userAgent: agent },
     sameDomainDelaySecs: Number(interval),
     navigationTimeoutSecs: 5,
-    proxyConfiguration: proxy ? new ProxyConfiguration({ proxyUrls: [proxy] }) : undefined,
     preNavigationHooks: [(_, got) => {
         got.useHeaderGenerator = false;
         got.headers = { ...got.headers, 'user-agent': `${agent}/1.0` };

@@ -58,14 +58,15 @@ programs leave parts of this to whoever uses them; a setting or a few lines may 
 `conformance/grades/run` installs them, runs them and writes this page.
 
 The sites were reached by host name, through the lab's proxy, and once more by address (127.0.1.1 …);
-where that came out otherwise, the cell says so. Scenarios of hours and days (`outage-*`,
+where that came out otherwise, the cell says so. Crawlee was run by address alone: with a proxy, it asks
+for robots.txt without it, and there is no such host outside the lab. Scenarios of hours and days (`outage-*`,
 `robots-life-*`, `revisit-*` and some others) were run under libfaketime, one run of the crawler after
 the other on the same directory. Only comity was told to keep there what it knows; the others were
 started with the command lines below, and so began each run without knowing of the one before.
 
 Kept: the ledger shows all that the scenario expects. Broken: it shows something else; the requests are
 named below (`NAME.html` of a run has all of them, with their times). –: the crawler did not come to
-where it would show. An empty field: the scenario is about a policy that the crawler was not run for.
+where it would show. An empty field: the crawler was not run for it, as it is about another policy, or needs the proxy.
 
 ## Versions and settings
 """)
