@@ -388,10 +388,12 @@ impl Client {
         let fetch = Fetch {
             url: url.clone(),
             method: if self.has("posts") { "POST" } else { "GET" },
-            agent: if self.has("nameless") {
-                "Mozilla/5.0".into()
-            } else {
-                format!("{}/1.0", self.config.agent)
+            agent: match self.config.fault.as_deref() {
+                Some("nameless") => "Mozilla/5.0".into(),
+                Some("impersonates") => {
+                    format!("Mozilla/5.0 (compatible; Googlebot/2.1) {}/1.0", self.config.agent)
+                }
+                _ => format!("{}/1.0", self.config.agent),
             },
             condition,
             proxy: self.config.proxy.clone(),

@@ -195,13 +195,15 @@ fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut 
 }
 
 fn headers(header: &Header, arrivals: &[Arrival], findings: &mut Vec<String>) {
-    let Header { what, name, has, skip } = header;
+    let Header { what, name, has, lacks, skip } = header;
     for arrival in arrivals.iter().filter(|a| fits(what, a)).skip(*skip) {
         let value = arrival.header(name);
         let right = match has.as_str() {
             "" => value.is_none(),
             part => value.is_some_and(|value| {
-                value.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
+                let value = value.to_ascii_lowercase();
+                let holds = |part: &str| value.contains(&part.to_ascii_lowercase());
+                holds(part) && !lacks.iter().any(|other| holds(other))
             }),
         };
         if !right {

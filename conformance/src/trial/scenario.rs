@@ -283,6 +283,9 @@ pub struct Header {
     pub name: String,
     /// Its value must hold this; empty text means that the header must not be there.
     pub has: String,
+    /// And none of these.
+    #[serde(default)]
+    pub lacks: Vec<String>,
     /// How many requests before that are not looked at.
     #[serde(default)]
     pub skip: usize,

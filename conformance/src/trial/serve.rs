@@ -196,6 +196,9 @@ impl Shared {
         let mut expect = scenario.expect.clone();
         for header in &mut expect.header {
             header.has = header.has.replace("{agent}", &self.agent);
+            // Who has such a name may say it.
+            let own = self.agent.to_ascii_lowercase();
+            header.lacks.retain(|other| !own.contains(&other.to_ascii_lowercase()));
         }
         Some(Grade::new(&expect, &self.ledger.of(&scenario.name), interval.as_secs_f64()))
     }

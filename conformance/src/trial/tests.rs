@@ -107,6 +107,20 @@ fn each_scenario_has_its_clauses() {
     }
 }
 
+/// What the vectors leave to the lab, scenarios show.
+#[test]
+fn what_shows_in_requests_only_has_scenarios() {
+    let without = include_str!("../../vectors/without.toml");
+    let all = scenarios().unwrap();
+    let left: Vec<&str> = without.lines().filter(|line| line.ends_with("the lab's\"")).collect();
+    assert!(!left.is_empty());
+    for line in left {
+        let number = line.split(' ').next().unwrap();
+        let shown = all.iter().any(|scenario| scenario.clauses.iter().any(|c| c == number));
+        assert!(shown, "no scenario shows {number}");
+    }
+}
+
 /// A scenario that its fault does not break is found: the suite can only name what it can show.
 #[tokio::test]
 async fn a_scenario_that_cannot_be_broken_is_found() {

@@ -94,6 +94,7 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("gives-up", "ends when an answer is broken"),
     ("private", "asks addresses that are not public"),
     ("nameless", "does not say its name"),
+    ("impersonates", "says that it is Googlebot too"),
     ("posts", "asks with POST"),
     ("forms", "follows the action of forms"),
     ("no-gzip-pages", "does not decode pages"),
