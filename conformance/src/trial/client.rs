@@ -301,7 +301,7 @@ impl Client {
         todo.tries += 1;
         let tries = if self.has("hammers") { 30 } else { 1 };
         if wait > PATIENCE {
-            let until_s = self.time.now_s() + asked_s.unwrap_or_default();
+            let until_s = self.time.now_s().saturating_add(asked_s.unwrap_or_default());
             self.memory.waits.insert(host_of(&todo.url), until_s);
             return;
         }
@@ -376,9 +376,10 @@ impl Client {
         let known = known.filter(|_| !self.has("no-conditions"));
         let condition = match known {
             Some(etag) => Some(format!("If-None-Match: {etag}")),
-            None if is_robots && self.has("robots-since") => {
-                Some(format!("If-Modified-Since: {}", http_date(self.time.now_s() - 3_600)))
-            }
+            None if is_robots && self.has("robots-since") => Some(format!(
+                "If-Modified-Since: {}",
+                http_date(self.time.now_s().saturating_sub(3_600))
+            )),
             None => None,
         };
         let decodes = match is_robots {

@@ -36,7 +36,11 @@ impl Client {
                 Brought::File { bytes, max_age_s } => {
                     let kept_s = self.kept_s(max_age_s);
                     let copy = Some(Copy { bytes: Some(bytes) });
-                    file = File { copy, failing_since_s: None, ask_at_s: now_s + kept_s };
+                    file = File {
+                        copy,
+                        failing_since_s: None,
+                        ask_at_s: now_s.saturating_add(kept_s),
+                    };
                 }
                 Brought::NoFile => {
                     let for_ever = self.has("no-file-for-ever") || self.has("robots-for-ever");
@@ -48,7 +52,7 @@ impl Client {
                     let since_s = file.failing_since_s.filter(|_| !self.has("outage-forgets"));
                     file.failing_since_s = since_s.or(Some(now_s));
                     let wait_s = retry_after_s.filter(|_| !self.has("robots-no-retry-after"));
-                    file.ask_at_s = now_s + wait_s.unwrap_or(0).max(AGAIN_S);
+                    file.ask_at_s = now_s.saturating_add(wait_s.unwrap_or(0).max(AGAIN_S));
                     let months = now_s > file.failing_since_s.unwrap_or(now_s) + 29 * DAY_S;
                     if self.has("outage-silent") && months {
                         file.ask_at_s = u64::MAX;
@@ -63,7 +67,7 @@ impl Client {
     /// How long a file is used, in seconds (AM-12).
     fn kept_s(&self, max_age_s: Option<u64>) -> u64 {
         match (self.config.fault.as_deref(), max_age_s) {
-            (Some("robots-for-ever"), _) => u64::MAX / 2,
+            (Some("robots-for-ever"), _) => u64::MAX,
             (Some("robots-week"), Some(age_s)) => age_s,
             (Some("robots-max-age"), _) | (_, None) => DAY_S,
             (_, Some(age_s)) => age_s.clamp(300, DAY_S),
