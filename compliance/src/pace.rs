@@ -94,12 +94,23 @@ impl SitePace {
                 self.last_served = Some(now);
                 ended.first_byte.into_iter().for_each(|time| self.health.answered_after(time));
             }
-            Sign::Bad => self.hold_back(retry_after, policy, now),
+            Sign::Bad => self.hold_back(ended.reason, retry_after, policy, now),
         }
     }
 
-    fn hold_back(&mut self, retry_after: Option<Duration>, policy: &Policy, now: Timestamp) {
-        self.failures = self.failures.saturating_add(1);
+    fn hold_back(
+        &mut self,
+        reason: GroundsReason,
+        retry_after: Option<Duration>,
+        policy: &Policy,
+        now: Timestamp,
+    ) {
+        // A robots.txt that fails time and again is one failure of the site: its retries have a
+        // cadence of their own (AM-11), and if each held back the pages until the next one, a last
+        // good copy would never be used (RT-026).
+        if self.failures == 0 || reason != GroundsReason::RobotsFile {
+            self.failures = self.failures.saturating_add(1);
+        }
         let backoff = backoff(self.failures, policy);
         let asked = retry_after.unwrap_or_default().min(policy.retry_after_cap);
         let asked = (!asked.is_zero())
@@ -283,6 +294,25 @@ mod tests {
         pace.request_ended(ended(Answer::Served, T0), &policy);
         // One good answer of fifteen: what failed so often is trusted with little (AM-66).
         assert_eq!(wait(&pace, &policy), (30, WaitCause::Slowdown));
+    }
+
+    /// RT-026, AM-11: an outage of robots.txt leaves time for pages between its retries.
+    #[test]
+    fn a_robots_txt_that_fails_again_does_not_double_the_wait() {
+        let policy = Policy::default();
+        let mut pace = trusted();
+        let of_robots = Ended {
+            reason: GroundsReason::RobotsFile,
+            ..ended(Answer::Overloaded { retry_after: None }, T0)
+        };
+        (0..20).for_each(|_| pace.request_ended(of_robots, &policy));
+        assert_eq!(pace.failures, 1);
+        let until = pace.ready_at(&policy).unwrap().until;
+        assert!(until.since(T0) <= policy.adaptive.slowest, "{until}");
+        // Pages that fail beside it do.
+        pace.request_ended(ended(Answer::Unanswered, T0), &policy);
+        pace.request_ended(of_robots, &policy);
+        assert_eq!(pace.failures, 2);
     }
 
     /// AM-65, AM-11: a Retry-After never shortens the wait that the failures ask for.

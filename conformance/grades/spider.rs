@@ -1,4 +1,5 @@
-//! The spider crate: robots.txt on, a delay between requests, everything else as it comes.
+//! The spider crate: robots.txt on, a delay between requests, everything else as it comes. (With
+//! `with_concurrency_limit(Some(1))` too, it left out some of a page's links.)
 
 use spider::website::Website;
 
@@ -10,7 +11,9 @@ async fn main() {
     website
         .with_respect_robots_txt(true)
         .with_user_agent(Some(&arguments[2]))
-        .with_delay((interval * 1000.0) as u64)
-        .with_concurrency_limit(Some(1));
+        .with_delay((interval * 1000.0) as u64);
+    if let Some(proxy) = arguments.get(4) {
+        website.with_proxies(Some(vec![proxy.clone()]));
+    }
     website.crawl().await;
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use comity_conformance::trial::{self, Client, Mode, Scenario, Trial, Web, WebConfig};
+use comity_conformance::trial::{
+    self, Client, ClientConfig, Mode, Scenario, Trial, Web, WebConfig,
+};
 use comity_conformance::vectors::{Level, Policy};
 use comity_conformance::{DEMO_AGENT, Lab, LedgerFile, judge};
 
@@ -111,7 +113,9 @@ impl Reach {
 struct GradeArguments {
     /// The crawler's command line, run by sh once a scenario. Filled in are
     /// {seed}, {agent}, {interval} (seconds), {policy}, {proxy} (URL), {ca} (a
-    /// PEM file to trust), and {dir} (an empty directory for this scenario).
+    /// PEM file to trust), {dir} (an empty directory for this scenario); and for
+    /// a crawler that can be told the time, {start} (seconds since 1970 at which
+    /// a run begins) and {scale} (seconds that pass for it in a real one).
     #[arg(long, value_name = "COMMAND", required_unless_present = "list")]
     exec: Option<String>,
     /// Print the scenarios that are chosen, and run nothing.
@@ -142,6 +146,10 @@ struct GradeArguments {
     /// Scenarios that are run at the same time.
     #[arg(long, value_name = "N", default_value_t = 4)]
     jobs: usize,
+    /// Run the crawler under libfaketime in scenarios that last hours or days.
+    /// They are left out without this, unless the command takes {start}.
+    #[arg(long)]
+    faketime: bool,
     /// Write the result as JUnit XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -170,9 +178,24 @@ struct ClientArguments {
     /// The least time between two requests of a site, in seconds.
     #[arg(long, default_value_t = 0.5)]
     interval: f64,
+    /// Whose reading of the rules it keeps: google, rfc9309, courteous.
+    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = named::<Policy>)]
+    policy: Policy,
     /// A proxy for all requests.
     #[arg(long)]
     proxy: Option<String>,
+    /// Certificates to trust (PEM).
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Remember here what the next crawl has to know.
+    #[arg(long, value_name = "FILE")]
+    memory: Option<PathBuf>,
+    /// What its clock shows at the start, in seconds since 1970.
+    #[arg(long, value_name = "SECONDS")]
+    start: Option<u64>,
+    /// How many seconds of its clock pass in a real one.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "start")]
+    scale: u32,
 }
 
 /// A level or a policy by the name in files.
@@ -241,6 +264,7 @@ fn chosen(arguments: &GradeArguments) -> anyhow::Result<Vec<Scenario>> {
         .filter(|s| s.policy.is_empty() || s.policy.contains(&arguments.policy))
         .filter(|s| arguments.level.is_empty() || arguments.level.contains(&s.level))
         .filter(|s| !s.needs_proxy || arguments.reach.proxy)
+        .filter(|s| !s.needs_tls || arguments.reach.tls)
         .filter(only)
         .collect();
     anyhow::ensure!(
@@ -269,6 +293,7 @@ async fn grade(arguments: &GradeArguments) -> anyhow::Result<ExitCode> {
         policy: arguments.policy,
         seconds: arguments.seconds,
         jobs: arguments.jobs,
+        faketime: arguments.faketime,
     };
     let report = trial::grade(scenarios, trial).await?;
     write!(output, "{}", trial::table(&report))?;
@@ -294,8 +319,25 @@ async fn client(arguments: &ClientArguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let interval = Duration::try_from_secs_f64(arguments.interval)?;
-    let (proxy, fault) = (arguments.proxy.as_deref(), arguments.fault.as_deref());
-    Client::new(&arguments.agent, interval, proxy, fault).crawl(seed).await;
+    let ca = arguments.ca.as_ref().map(fs::read_to_string).transpose();
+    let mut client = Client::new(ClientConfig {
+        agent: arguments.agent.clone(),
+        interval,
+        policy: arguments.policy,
+        proxy: arguments.proxy.clone(),
+        ca: ca.context("could not read the certificates")?,
+        fault: arguments.fault.clone(),
+    })?;
+    if let Some(start_s) = arguments.start {
+        client.set_clock(start_s, arguments.scale);
+    }
+    if let Some(memory) = &arguments.memory {
+        client.recall(memory).context("could not read the memory of an earlier crawl")?;
+    }
+    client.crawl(seed).await;
+    if let Some(memory) = &arguments.memory {
+        client.keep(memory).context("could not write what is to be remembered")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -308,7 +350,7 @@ async fn serve_scenarios(
     ca_file: Option<&Path>,
 ) -> anyhow::Result<ExitCode> {
     let mut scenarios = trial::scenarios().map_err(anyhow::Error::msg)?;
-    scenarios.retain(|s| !s.needs_proxy || mode.is_proxy());
+    scenarios.retain(|s| (!s.needs_proxy || mode.is_proxy()) && (!s.needs_tls || mode.is_tls()));
     let web = Web::start(scenarios, WebConfig { mode, agent }).await?;
     if let Some(path) = ca_file {
         fs::write(path, web.authority())?;

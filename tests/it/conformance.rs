@@ -127,6 +127,56 @@ fn every_requirement_has_vectors() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Every example of the documents is asked by a vector.
+#[test]
+fn every_example_has_vectors() {
+    let list = generated::read("conformance/vectors/examples.toml");
+    let list: Value = toml::from_str(&list).unwrap();
+    let examples = list["example"].as_array().unwrap();
+    let mut wrong = Vec::new();
+    for example in examples {
+        let list = |key: &str| {
+            example[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+        };
+        let (vectors, holds): (Vec<&str>, Vec<&str>) = (list("vectors"), list("holds"));
+        let (source, what) = (&example["source"], &example["what"]);
+        let asks = |case: &&Case| vectors.iter().any(|name| case.id.starts_with(name));
+        let texts: Vec<&str> = all().iter().filter(asks).flat_map(|c| texts(&c.input)).collect();
+        for name in vectors.iter().copied() {
+            if !all().iter().any(|case| case.id.starts_with(name)) {
+                wrong.push(format!("{source} {what}: no vector begins {name}"));
+            }
+        }
+        for part in holds {
+            let small = part.to_ascii_lowercase();
+            // An address is a whole value: one is the beginning of many.
+            let held = match part.split(' ').next().is_some_and(|word| word.contains("://")) {
+                true => texts.contains(&part),
+                false => texts.iter().any(|text| text.to_ascii_lowercase().contains(&small)),
+            };
+            if !held {
+                wrong.push(format!("{source} {what}: its vectors do not hold {part:?}"));
+            }
+        }
+    }
+    assert!(examples.len() >= 50 && wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// All texts in a question.
+fn texts(input: &serde_json::Map<String, Value>) -> Vec<&str> {
+    let mut open: Vec<&Value> = input.values().collect();
+    let mut texts = Vec::new();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => texts.push(text.as_str()),
+            Value::Array(values) => open.extend(values),
+            Value::Object(fields) => open.extend(fields.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    texts
+}
+
 /// Where Google's own parser would answer otherwise, the document that overrules it is named; where
 /// one is named, it does answer otherwise.
 #[test]

@@ -8,6 +8,7 @@ mod chance;
 mod check;
 mod ledger;
 mod run;
+mod scenarios;
 mod web;
 mod world;
 

@@ -1,94 +1,28 @@
 //! The reference client: a small polite crawler of its own kind, with faults to switch on. It shows
 //! that the scenarios can be kept, and that they can be broken.
 
+mod faults;
 mod http;
+mod life;
+mod memory;
 mod page;
 mod robots;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
+pub use self::faults::FAULTS;
 use self::http::{Fetch, Reply};
+use self::memory::Memory;
 use self::robots::Rules;
-
-/// Faults as crawlers have them: name, and what goes wrong.
-pub const FAULTS: &[(&str, &str)] = &[
-    ("no-robots", "asks for no robots.txt"),
-    ("robots-late", "asks for robots.txt after the first page"),
-    ("robots-below", "believes a robots.txt below the root"),
-    ("robots-by-domain", "keeps one robots.txt for all hosts and ports"),
-    ("first-group", "takes the first group, whoever it is for"),
-    ("no-star-group", "does not know the group of *"),
-    ("adds-star-group", "takes the group of * beside its own"),
-    ("no-merge", "takes only the first of its groups"),
-    ("splits-groups", "gives rules to the last of several user-agent lines"),
-    ("agent-by-part", "takes a group whose token is a part of its own"),
-    ("agent-case", "tells capitals from small letters in tokens"),
-    ("first-rule", "takes the first rule that fits"),
-    ("any-disallow", "lets any disallow win"),
-    ("no-wildcards", "reads * and $ in paths as they are"),
-    ("path-case", "ignores case in paths"),
-    ("no-query", "matches rules without the query"),
-    ("no-escapes", "does not equate escaped and raw octets"),
-    ("robots-no-redirects", "takes a redirect of robots.txt for its absence"),
-    ("robots-one-redirect", "follows one redirect of robots.txt"),
-    ("robots-hops", "follows redirects of robots.txt without end"),
-    ("robots-hop-checked", "ends a robots.txt redirect where the target is disallowed"),
-    ("robots-of-target", "applies a redirected robots.txt to nobody"),
-    ("robots-4xx-denies", "takes a 4xx of robots.txt for a disallow"),
-    ("robots-429-allows", "takes a 429 of robots.txt for its absence"),
-    ("robots-5xx-allows", "takes a 5xx of robots.txt for its absence"),
-    ("robots-broken-allows", "takes a broken robots.txt answer for its absence"),
-    ("robots-short", "reads 8 KiB of robots.txt"),
-    ("robots-long", "reads all of robots.txt"),
-    ("robots-bom", "stumbles over a byte order mark"),
-    ("robots-html", "takes a robots.txt that is HTML for its absence"),
-    ("robots-crlf", "knows LF as the only end of a line"),
-    ("robots-gzip", "does not decode a robots.txt"),
-    ("robots-conditional", "asks for robots.txt with a condition"),
-    ("no-crawl-delay", "does not know crawl-delay"),
-    ("too-fast", "does not wait between requests"),
-    ("no-retry-after", "does not know Retry-After"),
-    ("hammers", "asks again at once, and again, after an error"),
-    ("blind-redirects", "follows redirects without looking at robots.txt"),
-    ("no-redirects", "does not follow redirects"),
-    ("endless-redirects", "follows redirects without end"),
-    ("location-as-is", "does not resolve a relative Location"),
-    ("redirect-bodies", "follows links in the body of a redirect"),
-    ("error-bodies", "follows links in the body of an error"),
-    ("meta-nofollow", "follows links where a robots meta tag says nofollow"),
-    ("meta-agent", "does not know meta tags with its own name"),
-    ("meta-others", "obeys meta tags of other crawlers"),
-    ("meta-case", "tells capitals from small letters in meta tags"),
-    ("meta-none", "does not know none"),
-    ("header-nofollow", "does not know X-Robots-Tag"),
-    ("header-agents", "takes X-Robots-Tag rules of others for its own"),
-    ("rel-nofollow", "follows rel=nofollow"),
-    ("rel-exact", "knows rel=nofollow only alone"),
-    ("comments", "follows links in comments"),
-    ("scripts", "follows links in scripts"),
-    ("no-base", "does not know base"),
-    ("keeps-entities", "does not decode character references in links"),
-    ("fragments", "asks for one page once a fragment"),
-    ("sitemap-entities", "does not decode character references in sitemaps"),
-    ("sitemap-xml-only", "reads XML sitemaps only"),
-    ("sitemap-no-index", "does not know sitemap indexes"),
-    ("sitemap-no-gzip", "does not decode sitemaps"),
-    ("sitemap-unchecked", "asks for what a sitemap lists without looking at robots.txt"),
-    ("sitemap-anyone", "believes a sitemap about other hosts"),
-    ("no-conditions", "asks again without a condition"),
-    ("endless-bodies", "reads a body as long as it goes on"),
-    ("bombs", "chokes on what unpacks to very much"),
-    ("gives-up", "ends when an answer is broken"),
-    ("private", "asks addresses that are not public"),
-    ("nameless", "does not say its name"),
-    ("posts", "asks with POST"),
-    ("forms", "follows the action of forms"),
-    ("no-gzip-pages", "does not decode pages"),
-];
+use super::clock::{http_date, read_http_date, rfc_3339, wall_s};
+use crate::vectors::Policy;
 
 /// Requests of a crawl, after which it ends.
 const MOST: usize = 150;
@@ -96,19 +30,61 @@ const MOST: usize = 150;
 const HOPS: usize = 10;
 /// Hops of a redirect of robots.txt.
 const ROBOTS_HOPS: usize = 5;
-/// The longest wait for anything.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest wait for anything. What takes longer is for the next crawl.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// For so long a page is left alone that is gone or past its day.
+const MONTH_S: u64 = 30 * 86_400;
+
+/// What a client is told.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// Its product token.
+    pub agent: String,
+    /// The least time between two requests of a site.
+    pub interval: Duration,
+    /// Whose reading of the rules it keeps.
+    pub policy: Policy,
+    /// A proxy for all requests.
+    pub proxy: Option<String>,
+    /// Certificates to trust, in PEM.
+    pub ca: Option<String>,
+    /// A fault that it has.
+    pub fault: Option<String>,
+}
 
 /// A crawler with its memory.
-#[derive(Debug)]
 pub struct Client {
-    agent: String,
-    interval: Duration,
-    proxy: Option<String>,
-    fault: Option<String>,
-    /// By URL: the validator of the last answer.
-    validators: BTreeMap<String, String>,
+    config: ClientConfig,
+    tls: Option<TlsConnector>,
+    time: Time,
+    memory: Memory,
     crawl: Crawl,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+/// The client's own clock: the real one, unless it was told another time.
+#[derive(Debug)]
+struct Time {
+    start_s: u64,
+    since: Instant,
+    scale: u32,
+}
+
+impl Time {
+    fn starting_at(start_s: u64, scale: u32) -> Self {
+        Self { start_s, since: Instant::now(), scale: scale.max(1) }
+    }
+
+    /// Seconds since 1970.
+    fn now_s(&self) -> u64 {
+        let passed = self.since.elapsed() * self.scale;
+        self.start_s + passed.as_secs()
+    }
 }
 
 /// What one crawl knows.
@@ -139,24 +115,48 @@ enum Kind {
 }
 
 impl Client {
-    /// A client with one fault, or none.
-    pub fn new(agent: &str, interval: Duration, proxy: Option<&str>, fault: Option<&str>) -> Self {
-        Self {
-            agent: agent.to_owned(),
-            interval,
-            proxy: proxy.map(str::to_owned),
-            fault: fault.map(str::to_owned),
-            validators: BTreeMap::new(),
-            crawl: Crawl::default(),
-        }
+    /// A client that knows nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// Certificates that cannot be read.
+    pub fn new(config: ClientConfig) -> io::Result<Self> {
+        let tls = config.ca.as_deref().map(http::connector).transpose()?;
+        let time = Time::starting_at(wall_s(), 1);
+        let (memory, crawl) = (Memory::default(), Crawl::default());
+        Ok(Self { config, tls, time, memory, crawl })
+    }
+
+    /// Sets its clock: to seconds since 1970, and how many of its seconds pass in a real one.
+    pub fn set_clock(&mut self, start_s: u64, scale: u32) {
+        self.time = Time::starting_at(start_s, scale);
+    }
+
+    /// Remembers what another client has left in a file; nothing, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// A file that no client has written.
+    pub fn recall(&mut self, file: &Path) -> io::Result<()> {
+        self.memory = Memory::read(file)?;
+        Ok(())
+    }
+
+    /// Leaves what it knows in a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn keep(&self, file: &Path) -> io::Result<()> {
+        self.memory.write(file)
     }
 
     fn has(&self, fault: &str) -> bool {
         debug_assert!(FAULTS.iter().any(|(name, _)| *name == fault), "{fault}");
-        self.fault.as_deref() == Some(fault)
+        self.config.fault.as_deref() == Some(fault)
     }
 
-    /// Crawls from a URL until nothing is left. The memory of validators stays for the next time.
+    /// Crawls from a URL until nothing is left. What it remembers stays for the next time.
     pub async fn crawl(&mut self, seed: &str) {
         self.crawl = Crawl::default();
         self.add(seed, None, Kind::Page);
@@ -205,6 +205,13 @@ impl Client {
         if self.has("robots-late") && self.crawl.rules.is_empty() {
             self.request(&todo.url).await;
         }
+        let (now_s, host) = (self.time.now_s(), host_of(&todo.url));
+        let remembers = !self.has("retry-after-forgets");
+        if remembers && self.memory.waits.get(&host).is_some_and(|until_s| now_s < *until_s)
+            || self.memory.rests.get(todo.url.as_str()).is_some_and(|until_s| now_s < *until_s)
+        {
+            return Some(());
+        }
         // A client of this fault knows rules for links only, and all here comes from the sitemap.
         let unchecked = todo.from_sitemap && self.has("sitemap-unchecked");
         let blind = self.has("blind-redirects") && todo.hops > 0;
@@ -217,12 +224,18 @@ impl Client {
             429 | 500..=599 => self.again(todo, &reply).await,
             200..=299 => {
                 if let Some(etag) = reply.header("etag") {
-                    self.validators.insert(todo.url.to_string(), etag.to_owned());
+                    self.memory.validators.insert(todo.url.to_string(), etag.to_owned());
                 }
+                self.rest(&todo.url, &reply);
                 self.read(&todo, &reply).await;
             }
+            304 => {}
             _ if self.has("error-bodies") => self.read(&todo, &reply).await,
-            _ => {}
+            _ if self.has("gone-as-any") => {}
+            _ => {
+                let until_s = self.time.now_s() + MONTH_S;
+                self.memory.rests.insert(todo.url.to_string(), until_s);
+            }
         }
         Some(())
     }
@@ -230,7 +243,7 @@ impl Client {
     fn redirected(&mut self, todo: &Todo, reply: &Reply) {
         if self.has("redirect-bodies") {
             let text = String::from_utf8_lossy(&reply.body).into_owned();
-            for link in page::links(&text, &reply.headers, &self.agent, &|f| self.has(f)).1 {
+            for link in page::links(&text, &reply.headers, &self.config.agent, &|f| self.has(f)).1 {
                 self.add(&link, Some(&todo.url), Kind::Page);
             }
         }
@@ -253,21 +266,50 @@ impl Client {
         }
     }
 
+    /// When a page that was read is looked at again, if not at every crawl.
+    fn rest(&mut self, url: &Url, reply: &Reply) {
+        let now_s = self.time.now_s();
+        let text = String::from_utf8_lossy(&reply.body);
+        // Both are RFC 3339 in UTC, and so in the order of time.
+        let expired = page::unavailable_after(&text)
+            .is_some_and(|day| day.as_str() <= rfc_3339(now_s).as_str());
+        if self.has("once") {
+            self.memory.rests.insert(url.to_string(), u64::MAX);
+        } else if expired && !self.has("expired-as-any") {
+            self.memory.rests.insert(url.to_string(), now_s + MONTH_S);
+        }
+    }
+
+    /// How long an answer asks to wait.
+    fn retry_after_s(&self, reply: &Reply) -> Option<u64> {
+        let text = reply.header("retry-after").filter(|_| !self.has("no-retry-after"))?;
+        let at_s = read_http_date(text).filter(|_| !self.has("retry-after-date"));
+        let date = at_s.map(|at_s| at_s.saturating_sub(self.time.now_s()));
+        let most_s = if self.has("retry-after-minute") { 60 } else { u64::MAX };
+        text.parse().ok().or(date).map(|wait_s: u64| wait_s.min(most_s))
+    }
+
     /// After an error: once more, when the site has had its time.
     async fn again(&mut self, mut todo: Todo, reply: &Reply) {
-        let asked = reply.header("retry-after").and_then(|v| v.parse().ok());
-        let wait = match asked {
-            Some(seconds) if !self.has("no-retry-after") => Duration::from_secs(seconds),
-            _ if self.has("hammers") => Duration::ZERO,
-            _ => Duration::from_secs(1),
+        let real = |seconds| Duration::from_secs(seconds) / self.time.scale;
+        let asked_s = self.retry_after_s(reply);
+        let wait = match asked_s {
+            Some(seconds) => real(seconds),
+            None if self.has("hammers") => Duration::ZERO,
+            None => Duration::from_secs(1),
         };
         todo.tries += 1;
         let tries = if self.has("hammers") { 30 } else { 1 };
-        if todo.tries > tries || wait > PATIENCE {
+        if wait > PATIENCE {
+            let until_s = self.time.now_s().saturating_add(asked_s.unwrap_or_default());
+            self.memory.waits.insert(host_of(&todo.url), until_s);
+            return;
+        }
+        if todo.tries > tries {
             return;
         }
         let host = host_of(&todo.url);
-        self.crawl.ready.insert(host, Instant::now() + wait.max(self.interval));
+        self.crawl.ready.insert(host, Instant::now() + wait.max(self.config.interval));
         self.crawl.queue.push_back(todo);
     }
 
@@ -285,7 +327,8 @@ impl Client {
             }
             return;
         }
-        let (base, links) = page::links(&text, &reply.headers, &self.agent, &|f| self.has(f));
+        let (base, links) =
+            page::links(&text, &reply.headers, &self.config.agent, &|f| self.has(f));
         let base = base.and_then(|base| todo.url.join(&base).ok()).unwrap_or(todo.url.clone());
         for link in links {
             self.add(&link, Some(&base), Kind::Page);
@@ -297,12 +340,13 @@ impl Client {
         if self.has("no-robots") || url.path() == "/robots.txt" {
             return true;
         }
-        let origin = match self.has("robots-by-domain") {
-            true => String::new(),
-            false => url.origin().ascii_serialization(),
+        let origin = match (self.has("robots-by-domain"), self.has("robots-by-host")) {
+            (true, _) => String::new(),
+            (_, true) => host_of(url),
+            _ => url.origin().ascii_serialization(),
         };
         if !self.crawl.rules.contains_key(&origin) {
-            let rules = Box::pin(self.robots(url)).await;
+            let rules = Box::pin(self.robots(url, &origin)).await;
             rules.sitemaps.iter().for_each(|map| self.add(map, None, Kind::Sitemap));
             if let Some(delay) = rules.delay.filter(|_| !self.has("no-crawl-delay")) {
                 self.crawl.ready.insert(host_of(url), Instant::now() + delay);
@@ -316,64 +360,6 @@ impl Client {
         self.crawl.rules.get(&origin).is_some_and(|r| r.allows(&path, &|f| self.has(f)))
     }
 
-    /// Fetches the robots.txt of an origin, hops and all.
-    async fn robots(&mut self, url: &Url) -> Rules {
-        let place = if self.has("robots-below") { "robots.txt" } else { "/robots.txt" };
-        let Ok(mut at) = url.join(place) else { return Rules::allow() };
-        let most = match self.fault.as_deref() {
-            Some("robots-no-redirects") => 0,
-            Some("robots-one-redirect") => 1,
-            Some("robots-hops") => 100,
-            _ => ROBOTS_HOPS,
-        };
-        let origin = at.origin();
-        for _ in 0..=most {
-            let Some(reply) = self.request(&at).await else {
-                return self.broken("robots-broken-allows");
-            };
-            match reply.status {
-                200..=299 if at.origin() != origin && self.has("robots-of-target") => {
-                    return Rules::allow();
-                }
-                200..=299 => return self.rules(&reply),
-                300..=399 => {
-                    let location = reply.header("location").and_then(|l| at.join(l).ok());
-                    let Some(target) = location else { return Rules::allow() };
-                    // AM-2: no rules are known yet, so what they say of a hop does not end the chain.
-                    if self.has("robots-hop-checked")
-                        && target.origin() != origin
-                        && !Box::pin(self.may_fetch(&target)).await
-                    {
-                        return Rules::allow();
-                    }
-                    at = target;
-                }
-                429 => return self.broken("robots-429-allows"),
-                400..=499 if self.has("robots-4xx-denies") => return Rules::deny(),
-                400..=499 => return Rules::allow(),
-                _ => return self.broken("robots-5xx-allows"),
-            }
-        }
-        Rules::allow()
-    }
-
-    fn broken(&self, fault: &str) -> Rules {
-        if self.has(fault) { Rules::allow() } else { Rules::deny() }
-    }
-
-    fn rules(&mut self, reply: &Reply) -> Rules {
-        if let Some(etag) = reply.header("etag") {
-            let origin = "robots.txt".to_owned();
-            self.validators.insert(origin, etag.to_owned());
-        }
-        let bytes = match self.fault.as_deref() {
-            Some("robots-short") => reply.body.get(..8 * 1024).unwrap_or(&reply.body),
-            Some("robots-long") => &reply.body,
-            _ => reply.body.get(..500 * 1024).unwrap_or(&reply.body),
-        };
-        Rules::parse(bytes, &self.agent, &|f| self.has(f))
-    }
-
     /// One request, when its host may be asked. None if there is no whole answer.
     async fn request(&mut self, url: &Url) -> Option<Reply> {
         let host = host_of(url);
@@ -383,9 +369,18 @@ impl Client {
         self.crawl.requests += 1;
         let is_robots = url.path() == "/robots.txt";
         let known = match (is_robots, self.has("robots-conditional")) {
-            (true, true) => self.validators.get("robots.txt"),
+            (true, true) => self.memory.validators.get("robots.txt"),
             (true, false) => None,
-            (false, _) => self.validators.get(url.as_str()),
+            (false, _) => self.memory.validators.get(url.as_str()),
+        };
+        let known = known.filter(|_| !self.has("no-conditions"));
+        let condition = match known {
+            Some(etag) => Some(format!("If-None-Match: {etag}")),
+            None if is_robots && self.has("robots-since") => Some(format!(
+                "If-Modified-Since: {}",
+                http_date(self.time.now_s().saturating_sub(3_600))
+            )),
+            None => None,
         };
         let decodes = match is_robots {
             true => !self.has("robots-gzip"),
@@ -394,23 +389,30 @@ impl Client {
         let fetch = Fetch {
             url: url.clone(),
             method: if self.has("posts") { "POST" } else { "GET" },
-            agent: if self.has("nameless") {
-                "Mozilla/5.0".into()
-            } else {
-                format!("{}/1.0", self.agent)
+            agent: match self.config.fault.as_deref() {
+                Some("nameless") => "Mozilla/5.0".into(),
+                Some("impersonates") => {
+                    format!("Mozilla/5.0 (compatible; Googlebot/2.1) {}/1.0", self.config.agent)
+                }
+                _ => format!("{}/1.0", self.config.agent),
             },
-            condition: known.filter(|_| !self.has("no-conditions")).cloned(),
-            proxy: self.proxy.clone(),
+            condition,
+            proxy: self.config.proxy.clone(),
+            tls: self.tls.clone(),
             endless: self.has("endless-bodies"),
             decodes,
             unpacks: !self.has("sitemap-no-gzip"),
         };
         let asked = Instant::now();
+        if let Some(next) = self.crawl.queue.front().filter(|_| self.has("at-once")) {
+            let other = Fetch { url: next.url.clone(), ..fetch.clone() };
+            tokio::spawn(other.run());
+        }
         let reply = fetch.run().await;
         if self.has("bombs") && reply.as_ref().is_some_and(|reply| reply.body.len() >= http::MOST) {
             self.crawl.requests = MOST;
         }
-        let mut pause = self.interval;
+        let mut pause = self.config.interval;
         let delay = self.crawl.rules.get(&url.origin().ascii_serialization()).and_then(|r| r.delay);
         if let Some(delay) = delay.filter(|_| !self.has("no-crawl-delay")) {
             pause = pause.max(delay);

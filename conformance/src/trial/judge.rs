@@ -1,9 +1,11 @@
 //! Reads a scenario's part of the ledger, and says what was kept and what was not.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::ledger::Arrival;
-use super::scenario::{Expect, Header, Wait};
+use super::scenario::{Count, Expect, Header, Wait};
 
 /// What the lab's own scheduling may take off a gap: a twentieth, but no less than this.
 const ALLOWANCE_S: f64 = 0.03;
@@ -45,11 +47,12 @@ impl Grade {
     /// of a site that the crawler was told.
     pub fn new(expect: &Expect, arrivals: &[Arrival], interval_s: f64) -> Self {
         let any = |patterns: &[String]| {
-            patterns.is_empty() || arrivals.iter().any(|a| patterns.iter().any(|p| fits(p, a)))
+            let mut late = arrivals.iter().filter(|a| a.at_s >= expect.exercised_from_s);
+            late.any(|a| patterns.is_empty() || patterns.iter().any(|p| fits(p, a)))
         };
         // A header that later requests must have is not seen where there is but the first.
         let seen = |h: &Header| arrivals.iter().filter(|a| fits(&h.what, a)).count() > h.skip;
-        if arrivals.is_empty() || !any(&expect.exercised) || !expect.header.iter().all(seen) {
+        if !any(&expect.exercised) || !expect.header.iter().all(seen) {
             return Self { verdict: Verdict::NotExercised, findings: Vec::new() };
         }
         let mut findings = Vec::new();
@@ -74,7 +77,20 @@ fn fits(pattern: &str, arrival: &Arrival) -> bool {
 /// A request, as a report shows it.
 fn shown(arrival: &Arrival) -> String {
     let Arrival { site, at_s, method, path, answer, .. } = arrival;
-    format!("{at_s:.2} s  {method} {site} {path}  {answer}")
+    format!("{}  {method} {site} {path}  {answer}", moment(*at_s))
+}
+
+/// A moment or a span of a scenario's clock, for people.
+pub(super) fn moment(seconds: f64) -> String {
+    if seconds < 600.0 {
+        return format!("{seconds:.2} s");
+    }
+    let minutes = Duration::from_secs_f64(seconds).as_secs() / 60;
+    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
+    match days {
+        0 => format!("{hours} h {minutes:02} min"),
+        _ => format!("{days} d {hours:02} h {minutes:02} min"),
+    }
 }
 
 /// What must, must not, or not so often arrive, and in which order.
@@ -94,11 +110,29 @@ fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
             findings.push(format!("{pattern} must not be requested: {}{more}", shown(first)));
         }
     }
-    for limit in &expect.at_most {
-        let count = arrivals.iter().filter(|a| fits(&limit.what, a)).count();
-        if count > limit.times {
-            let (what, times) = (&limit.what, limit.times);
-            findings.push(format!("{what} was requested {count} times, at most {times} are right"));
+    let limits = expect.at_most.iter().map(|limit| (limit, true));
+    for (limit, is_most) in limits.chain(expect.at_least.iter().map(|limit| (limit, false))) {
+        let counted: Vec<_> = arrivals.iter().filter(|a| is_counted(limit, a)).collect();
+        let (count, Count { what, times, .. }) = (counted.len(), limit);
+        let right = match is_most {
+            true if count > *times => format!("at most {times} are right"),
+            false if count < *times => format!("at least {times} are right"),
+            _ => continue,
+        };
+        let first = counted.first().map(|a| format!(": {}", shown(a))).unwrap_or_default();
+        let when = span(limit);
+        findings.push(format!("{what} was requested {count} times{when}, {right}{first}"));
+    }
+    for site in &expect.one_at_a_time {
+        let of_site: Vec<_> = arrivals.iter().filter(|a| a.site == *site).collect();
+        let over = |pair: &&[&Arrival]| matches!(pair, [first, second] if first.done_s.is_none_or(|done_s| second.at_s < done_s));
+        let overlapping: Vec<_> = of_site.windows(2).filter(over).collect();
+        if let Some([first, second]) = overlapping.first() {
+            let count = overlapping.len();
+            let (first, second) = (shown(first), shown(second));
+            findings.push(format!(
+                "{count} requests of {site} came before the last one was answered: {first}, then {second}"
+            ));
         }
     }
     for [before, after] in &expect.order {
@@ -110,6 +144,19 @@ fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
             findings.push(format!("{before} must be answered first: {}", shown(early)));
         }
     }
+}
+
+fn is_counted(count: &Count, arrival: &Arrival) -> bool {
+    fits(&count.what, arrival)
+        && arrival.at_s >= count.from_s
+        && count.until_s.is_none_or(|until_s| arrival.at_s < until_s)
+}
+
+/// When requests are counted, in words.
+fn span(count: &Count) -> String {
+    let from = (count.from_s > 0.0).then(|| format!(" from {}", moment(count.from_s)));
+    let until = count.until_s.map(|until_s| format!(" until {}", moment(until_s)));
+    from.unwrap_or_default() + &until.unwrap_or_default()
 }
 
 /// What must wait.
@@ -139,7 +186,8 @@ fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut 
         if let Some(early) = arrivals.iter().find(early) {
             let waited = early.at_s - done_s;
             findings.push(format!(
-                "{what} has to wait {seconds} s after {after}, and came after {waited:.2} s: {}",
+                "{what} has to wait {seconds} s after {after}, and came after {}: {}",
+                moment(waited),
                 shown(early)
             ));
         }
@@ -147,13 +195,15 @@ fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut 
 }
 
 fn headers(header: &Header, arrivals: &[Arrival], findings: &mut Vec<String>) {
-    let Header { what, name, has, skip } = header;
+    let Header { what, name, has, lacks, skip } = header;
     for arrival in arrivals.iter().filter(|a| fits(what, a)).skip(*skip) {
         let value = arrival.header(name);
         let right = match has.as_str() {
             "" => value.is_none(),
             part => value.is_some_and(|value| {
-                value.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
+                let value = value.to_ascii_lowercase();
+                let holds = |part: &str| value.contains(&part.to_ascii_lowercase());
+                holds(part) && !lacks.iter().any(|other| holds(other))
             }),
         };
         if !right {

@@ -3,8 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
-use tokio::time::Instant;
-
 /// One request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Arrival {
@@ -12,9 +10,9 @@ pub struct Arrival {
     pub scenario: String,
     /// The site's name in it.
     pub site: String,
-    /// Seconds since the scenario's first request.
+    /// Seconds since the scenario's first request, by the scenario's clock.
     pub at_s: f64,
-    /// When the answer was sent, or had broken off; same clock.
+    /// When the answer was sent (its first octet), or had broken off; same clock.
     pub done_s: Option<f64>,
     /// Request method.
     pub method: String,
@@ -34,9 +32,8 @@ impl Arrival {
 }
 
 /// All of them, of every scenario.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ledger {
-    started: Instant,
     arrivals: Mutex<Vec<Arrival>>,
 }
 
@@ -44,22 +41,13 @@ pub(super) struct Ledger {
 const MOST: usize = 1_000_000;
 
 impl Ledger {
-    pub(super) fn new() -> Self {
-        Self { started: Instant::now(), arrivals: Mutex::default() }
-    }
-
-    fn now_s(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
-    }
-
     /// Notes an arrival; returns its place, how many of the same site and path were before it, and
     /// how long the scenario is under way.
-    pub(super) fn enter(&self, mut arrival: Arrival) -> Option<(usize, usize, f64)> {
+    pub(super) fn enter(&self, arrival: Arrival) -> Option<(usize, usize, f64)> {
         let mut arrivals = self.lock();
         if arrivals.len() >= MOST {
             return None;
         }
-        arrival.at_s = self.now_s();
         let of_scenario = || arrivals.iter().filter(|a| a.scenario == arrival.scenario);
         let since = of_scenario().next().map_or(0.0, |first| arrival.at_s - first.at_s);
         let same = |a: &&Arrival| a.site == arrival.site && a.path == arrival.path;
@@ -74,10 +62,9 @@ impl Ledger {
         }
     }
 
-    pub(super) fn done(&self, place: usize) {
-        let now = self.now_s();
+    pub(super) fn done(&self, place: usize, now_s: f64) {
         if let Some(arrival) = self.lock().get_mut(place) {
-            arrival.done_s = Some(now);
+            arrival.done_s = Some(now_s);
         }
     }
 

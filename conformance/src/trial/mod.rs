@@ -3,8 +3,11 @@
 
 mod authority;
 mod client;
+mod clock;
+mod hosts;
 mod judge;
 mod ledger;
+mod play;
 mod report;
 mod run;
 mod scenario;
@@ -14,10 +17,11 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use self::client::{Client, FAULTS};
+pub use self::client::{Client, ClientConfig, FAULTS};
 pub use self::judge::{Grade, Verdict};
 pub use self::ledger::Arrival;
+pub use self::play::{Play, Said};
 pub use self::report::{Graded, TrialReport, html, json, junit, table};
 pub use self::run::{RunError, Trial, grade};
-pub use self::scenario::{Answer, Break, Expect, Mode, Scenario, scenarios};
+pub use self::scenario::{Answer, Break, Expect, Mode, Scenario, ScenarioClock, scenarios};
 pub use self::serve::{Web, WebConfig};

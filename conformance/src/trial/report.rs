@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::judge::{Grade, Verdict};
+use super::judge::{Grade, Verdict, moment};
 use super::ledger::Arrival;
 use super::scenario::{Mode, Scenario};
 use crate::grade::escape;
@@ -29,6 +29,9 @@ pub struct TrialReport {
     pub policy: Policy,
     /// One a scenario.
     pub results: Vec<Graded>,
+    /// Scenarios that were not run, because they have a clock of their own and the crawler could not
+    /// be told the time.
+    pub without_time: Vec<String>,
 }
 
 /// One scenario's result.
@@ -77,6 +80,14 @@ pub fn table(report: &TrialReport) -> String {
     if let Some(Graded { scenario, said, .. }) = silent {
         let _ = writeln!(text, "\nNothing arrived of {}; the crawler said:\n{said}", scenario.name);
     }
+    if !report.without_time.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nNot run, as they last hours or days: {}. With --faketime they are, or where the command \
+             takes {{start}} and {{scale}}.",
+            report.without_time.len()
+        );
+    }
     text.push('\n');
     for level in Level::ALL {
         let _ = writeln!(text, "{:<6}  {}", level.name(), counts(report, Some(*level)));
@@ -105,8 +116,9 @@ pub fn json(report: &TrialReport) -> serde_json::Result<String> {
 
 /// A test case a scenario.
 pub fn junit(report: &TrialReport) -> String {
-    let (tests, failures) = (report.results.len(), report.count(Verdict::Broken, None));
-    let skipped = report.count(Verdict::NotExercised, None);
+    let not_run = report.without_time.len();
+    let (tests, failures) = (report.results.len() + not_run, report.count(Verdict::Broken, None));
+    let skipped = report.count(Verdict::NotExercised, None) + not_run;
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\"");
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"comity-lab\" {counts}>\n  \
@@ -129,6 +141,13 @@ pub fn junit(report: &TrialReport) -> String {
                 escape(&format!("{}\n{}", scenario.why, grade.findings.join("\n")))
             ),
         };
+    }
+    for name in &report.without_time {
+        let _ = writeln!(
+            xml,
+            "    <testcase name=\"{}\"><skipped message=\"not run: the crawler was not told the time\"/></testcase>",
+            escape(name)
+        );
     }
     xml.push_str("  </testsuite>\n</testsuites>\n");
     xml
@@ -165,7 +184,17 @@ pub fn html(report: &TrialReport) -> String {
     }
     page.push_str("</div>\n</header>\n<main>\n<section class=\"card\">\n<table>\n<tbody>\n");
     report.results.iter().for_each(|graded| page.push_str(&row(graded)));
-    page.push_str("</tbody>\n</table>\n</section>\n</main>\n</body>\n</html>\n");
+    page.push_str("</tbody>\n</table>\n");
+    if !report.without_time.is_empty() {
+        let names = report.without_time.join(", ");
+        let _ = writeln!(
+            page,
+            "<p class=\"faint\">Not run, because they last hours or days and the crawler was not told the \
+             time: {}.</p>",
+            escape(&names)
+        );
+    }
+    page.push_str("</section>\n</main>\n</body>\n</html>\n");
     page
 }
 
@@ -197,7 +226,7 @@ fn row(graded: &Graded) -> String {
     };
     block("not kept", &grade.findings.join("\n"));
     let lines = arrivals.iter().take(SHOWN).map(|a| {
-        format!("{:>8.2} s  {:<4} {:<8} {}  {}", a.at_s, a.method, a.site, a.path, a.answer)
+        format!("{:>14}  {:<4} {:<8} {}  {}", moment(a.at_s), a.method, a.site, a.path, a.answer)
     });
     block("requests", &lines.collect::<Vec<_>>().join("\n"));
     block("the crawler", said);

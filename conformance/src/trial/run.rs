@@ -10,8 +10,9 @@ use thiserror::Error;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
+use super::clock::wall_s;
 use super::judge::{Grade, Verdict};
 use super::report::{Graded, TrialReport};
 use super::scenario::{Mode, Scenario};
@@ -38,6 +39,15 @@ pub struct Trial {
     pub seconds: Option<u64>,
     /// Scenarios that are tried at the same time.
     pub jobs: usize,
+    /// Whether libfaketime gives the crawler the time of scenarios that have their own.
+    pub faketime: bool,
+}
+
+impl Trial {
+    /// Whether the crawler can be told the time: it is asked to, or it takes `{start}`.
+    fn can_tell_time(&self) -> bool {
+        self.faketime || self.command.contains("{start}")
+    }
 }
 
 /// Why there is no grade.
@@ -54,6 +64,9 @@ pub enum RunError {
     /// The command could not be run at all.
     #[error("could not run sh")]
     Shell(#[source] io::Error),
+    /// There is no such program.
+    #[error("could not run faketime (it comes with libfaketime; Debian's package is faketime)")]
+    Faketime(#[source] io::Error),
 }
 
 /// Starts the lab, runs the crawler for each scenario, and grades it.
@@ -62,6 +75,15 @@ pub enum RunError {
 ///
 /// When the lab or a shell cannot be started. A crawler that fails is graded all the same.
 pub async fn grade(scenarios: Vec<Scenario>, trial: Trial) -> Result<TrialReport, RunError> {
+    if trial.faketime {
+        let mut asked = Command::new("faketime");
+        asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        asked.status().await.map_err(RunError::Faketime)?;
+    }
+    let (scenarios, without_time): (Vec<_>, Vec<_>) = scenarios
+        .into_iter()
+        .partition(|scenario| scenario.clock.is_none() || trial.can_tell_time());
+    let without_time = without_time.into_iter().map(|scenario| scenario.name).collect();
     let config = WebConfig { mode: trial.mode, agent: trial.agent.clone() };
     let web = Arc::new(Web::start(scenarios, config).await.map_err(RunError::Lab)?);
     let dir = tempfile::tempdir().map_err(RunError::Files)?;
@@ -85,30 +107,32 @@ pub async fn grade(scenarios: Vec<Scenario>, trial: Trial) -> Result<TrialReport
     results.sort_by_key(|(index, _)| *index);
     let results = results.into_iter().map(|(_, graded)| graded).collect();
     let Trial { command, mode, interval, policy, .. } = trial.as_ref().clone();
-    Ok(TrialReport { crawler: command, mode, interval_s: interval.as_secs_f64(), policy, results })
+    let (crawler, interval_s) = (command, interval.as_secs_f64());
+    Ok(TrialReport { crawler, mode, interval_s, policy, results, without_time })
 }
 
 async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Graded, RunError> {
     let scenario = web.scenarios()[index].clone();
     let place = dir.join(&scenario.name);
     fs::create_dir_all(&place).map_err(RunError::Files)?;
-    let command = fill(trial, &web.seed(index), web.proxy().unwrap_or_default(), dir, &place);
+    let log = dir.join(format!("{}.log", scenario.name));
     let mut ended = String::new();
-    for run in 0..scenario.runs {
-        if run > 0 {
-            sleep(Duration::from_secs(scenario.pause)).await;
-        }
-        let log = dir.join(format!("{}.log", scenario.name));
+    for run in 0..scenario.run_count() {
+        let start_s = web.begin(index, run);
+        let command = fill(trial, web, index, start_s, dir);
+        let time = trial.faketime.then_some(scenario.clock.as_ref()).flatten();
+        let shell = match time.map(|clock| faketime(start_s, clock.scale)) {
+            Some(time) => vec!["faketime".into(), "-f".into(), time, "sh".into()],
+            None => vec!["sh".into()],
+        };
         let limit = Duration::from_secs(trial.seconds.unwrap_or(scenario.seconds));
-        ended = run_once(&command, web, dir, &log, limit).await?;
-        let said = fs::read(&log).map_err(RunError::Files)?;
-        let said = String::from_utf8_lossy(&said).into_owned();
-        if run + 1 == scenario.runs {
-            let tail: Vec<char> = said.trim().chars().rev().take(SAID).collect();
-            let tail: String = tail.into_iter().rev().collect();
-            ended = format!("{ended}\n{tail}").trim().to_owned();
-        }
+        ended = run_once(&shell, &command, web, dir, &log, limit).await?;
     }
+    let said = fs::read(&log).map_err(RunError::Files)?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let tail: Vec<char> = said.trim().chars().rev().take(SAID).collect();
+    let tail: String = tail.into_iter().rev().collect();
+    let ended = format!("{ended}\n{tail}").trim().to_owned();
     let arrivals = web.ledger(&scenario.name);
     let nothing = || Grade { verdict: Verdict::NotExercised, findings: Vec::new() };
     let grade = web.judge(index, trial.interval).unwrap_or_else(nothing);
@@ -117,30 +141,45 @@ async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Grade
 }
 
 /// Puts the values into the command line.
-fn fill(trial: &Trial, seed: &str, proxy: &str, dir: &Path, place: &Path) -> String {
+fn fill(trial: &Trial, web: &Web, index: usize, start_s: u64, dir: &Path) -> String {
+    let scenario = web.scenarios().get(index);
+    let (name, scale) = scenario.map_or(("", 1), |s| (s.name.as_str(), s.scale()));
     trial
         .command
-        .replace("{seed}", seed)
-        .replace("{proxy}", proxy)
+        .replace("{seed}", &web.seed(index))
+        .replace("{proxy}", web.proxy().unwrap_or_default())
         .replace("{ca}", &dir.join("lab-ca.pem").to_string_lossy())
-        .replace("{dir}", &place.to_string_lossy())
+        .replace("{dir}", &dir.join(name).to_string_lossy())
         .replace("{agent}", &trial.agent)
         .replace("{interval}", &trial.interval.as_secs_f64().to_string())
         .replace("{policy}", trial.policy.name())
+        .replace("{start}", &start_s.to_string())
+        .replace("{scale}", &scale.to_string())
+}
+
+/// What libfaketime is told: how far its time is from the real one, and how fast it goes.
+fn faketime(start_s: u64, scale: u32) -> String {
+    let now_s = wall_s();
+    let (sign, far_s) =
+        if start_s < now_s { ('-', now_s - start_s) } else { ('+', start_s - now_s) };
+    format!("{sign}{far_s} x{scale}")
 }
 
 /// Runs it, and ends it with all that it has started. Says how it ended.
 async fn run_once(
+    shell: &[String],
     command: &str,
     web: &Web,
     dir: &Path,
     log: &Path,
     limit: Duration,
 ) -> Result<String, RunError> {
-    let output = fs::File::create(log).map_err(RunError::Files)?;
+    let output =
+        fs::File::options().create(true).append(true).open(log).map_err(RunError::Files)?;
     let errors = output.try_clone().map_err(RunError::Files)?;
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(output).stderr(errors);
+    let [program, before @ ..] = shell else { return Ok(String::new()) };
+    let mut shell = Command::new(program);
+    shell.args(before).arg("-c").arg(command).stdin(Stdio::null()).stdout(output).stderr(errors);
     shell.process_group(0).kill_on_drop(true);
     for name in [
         "http_proxy",
@@ -174,6 +213,10 @@ async fn run_once(
         let mut kill_group = Command::new("sh");
         kill_group.arg("-c").arg(kill).stderr(Stdio::null());
         let _ = kill_group.status().await;
+        // What faketime keeps for its children, and removes only if it may end by itself.
+        for kept in [format!("faketime_shm_{group}"), format!("sem.faketime_sem_{group}")] {
+            let _ = fs::remove_file(Path::new("/dev/shm").join(kept));
+        }
     }
     let _ = child.wait().await;
     Ok(ended)

@@ -59,13 +59,12 @@ pub struct Scenario {
     /// Whether it needs host names, as only a proxy can give.
     #[serde(default)]
     pub needs_proxy: bool,
-    /// How often the crawler is run, on the same `{dir}`.
-    #[serde(default = "one")]
-    pub runs: u32,
-    /// Seconds from run to run.
+    /// Whether it needs https.
     #[serde(default)]
-    pub pause: u64,
-    /// The time limit of a run, in seconds.
+    pub needs_tls: bool,
+    /// A time of its own; without it the crawler is run once, in real time.
+    pub clock: Option<ScenarioClock>,
+    /// The time limit of a run, in (real) seconds.
     #[serde(default = "twelve")]
     pub seconds: u64,
     /// Where the crawl begins.
@@ -74,6 +73,9 @@ pub struct Scenario {
     /// Host names of sites that are not to have the usual ones (with a proxy only).
     #[serde(default)]
     pub hosts: BTreeMap<String, String>,
+    /// Sites at the host of another one, on another port, always over http: `other = "main"`.
+    #[serde(default)]
+    pub same_host: BTreeMap<String, String>,
     /// Site to path to answer. A path may end in `*`.
     pub site: BTreeMap<String, BTreeMap<String, Answers>>,
     /// What the ledger must and must not show.
@@ -84,6 +86,18 @@ pub struct Scenario {
 
 const fn one() -> u32 {
     1
+}
+
+/// What takes hours or days: the crawler is run at several moments of a clock that jumps from one to
+/// the next, and may go faster than the real one while it runs.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioClock {
+    /// When each run begins, in seconds since the scenario's beginning; the first is 0.
+    pub runs_at_s: Vec<u64>,
+    /// How many seconds of the clock pass in a real one.
+    #[serde(default = "one")]
+    pub scale: u32,
 }
 
 const fn twelve() -> u64 {
@@ -202,8 +216,14 @@ pub struct Expect {
     pub must: Vec<String>,
     /// None may arrive.
     pub must_not: Vec<String>,
+    /// Only requests from this time on count for `exercised`.
+    pub exercised_from_s: f64,
     /// No more than so many.
-    pub at_most: Vec<AtMost>,
+    pub at_most: Vec<Count>,
+    /// No fewer than so many.
+    pub at_least: Vec<Count>,
+    /// Sites that are never sent a request while another is under way.
+    pub one_at_a_time: Vec<String>,
     /// The first is answered before the second is asked.
     pub order: Vec<[String; 2]>,
     /// Sites that are asked no faster than the run's interval.
@@ -216,14 +236,19 @@ pub struct Expect {
     pub header: Vec<Header>,
 }
 
-/// No more than `times` requests of `what`.
+/// `times` requests of `what`, between two moments if it says so.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct AtMost {
+pub struct Count {
     /// Which.
     pub what: String,
     /// How many.
     pub times: usize,
+    /// Those before are not counted, in seconds since the scenario's first request.
+    #[serde(default)]
+    pub from_s: f64,
+    /// Nor those from this moment on.
+    pub until_s: Option<f64>,
 }
 
 /// At least `seconds` from request to request.
@@ -258,6 +283,9 @@ pub struct Header {
     pub name: String,
     /// Its value must hold this; empty text means that the header must not be there.
     pub has: String,
+    /// And none of these.
+    #[serde(default)]
+    pub lacks: Vec<String>,
     /// How many requests before that are not looked at.
     #[serde(default)]
     pub skip: usize,
@@ -272,7 +300,7 @@ pub fn scenarios() -> Result<Vec<Scenario>, String> {
     FILES.iter().map(|(file, text)| read(file, text)).collect()
 }
 
-fn read(file: &str, text: &str) -> Result<Scenario, String> {
+pub(super) fn read(file: &str, text: &str) -> Result<Scenario, String> {
     let mut scenario: Scenario =
         toml::from_str(text).map_err(|error| format!("scenarios/{file}: {error}"))?;
     scenario.name = file.trim_end_matches(".toml").into();
@@ -292,11 +320,13 @@ impl Scenario {
             .chain(&expect.must)
             .chain(&expect.must_not)
             .chain(expect.order.iter().flatten())
-            .chain(expect.at_most.iter().map(|a| &a.what))
+            .chain(expect.at_most.iter().chain(&expect.at_least).map(|count| &count.what))
             .chain(expect.wait.iter().flat_map(|w| [&w.after, &w.what]))
             .chain(expect.header.iter().map(|h| &h.what));
         let sites = patterns.map(|p| p.split(' ').next().unwrap_or_default());
-        let sites = sites.chain(expect.pace.iter().map(String::as_str));
+        let sites =
+            sites.chain(expect.pace.iter().chain(&expect.one_at_a_time).map(String::as_str));
+        let sites = sites.chain(self.same_host.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]));
         let sites = sites.chain(expect.gap.iter().map(|g| g.site.as_str()));
         for site in sites {
             if !self.site.contains_key(site) {
@@ -306,7 +336,25 @@ impl Scenario {
         if self.hosts.keys().any(|site| !self.site.contains_key(site) || !self.needs_proxy) {
             return Err("hosts names a site that is not there, or needs_proxy is missing".into());
         }
+        if let Some(ScenarioClock { runs_at_s, scale }) = &self.clock {
+            let in_order = runs_at_s.is_sorted_by(|a, b| a < b) && runs_at_s.first() == Some(&0);
+            if !in_order || *scale == 0 {
+                return Err(
+                    "a clock has runs_at_s, in order from 0, and a scale of 1 at least".into()
+                );
+            }
+        }
         Ok(())
+    }
+
+    /// How often the crawler is run.
+    pub fn run_count(&self) -> usize {
+        self.clock.as_ref().map_or(1, |clock| clock.runs_at_s.len())
+    }
+
+    /// How many seconds of its clock pass in a real one.
+    pub fn scale(&self) -> u32 {
+        self.clock.as_ref().map_or(1, |clock| clock.scale)
     }
 
     /// The answers of a path: those of the path itself, or of the longest pattern that fits.

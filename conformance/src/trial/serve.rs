@@ -9,16 +9,15 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::authority::Authority;
+use super::clock::{Clock, with_dates};
+use super::hosts::{Hosts, doors, split};
 use super::judge::Grade;
 use super::ledger::{Arrival, Ledger};
 use super::scenario::{Mode, Scenario};
 use super::wire::{Filled, Head, Wire, read_head, send};
-
-/// Sites that share a last octet but one.
-const ROW: usize = 200;
 
 /// How long a client may take to send its head.
 const HEAD_TIME: Duration = Duration::from_secs(60);
@@ -36,6 +35,7 @@ pub struct WebConfig {
 #[derive(Debug)]
 pub struct Web {
     shared: Arc<Shared>,
+    authority: Arc<Authority>,
     proxy: Option<String>,
     index: String,
     /// Dropped with the web, and the servers with it.
@@ -43,16 +43,14 @@ pub struct Web {
 }
 
 #[derive(Debug)]
-struct Shared {
-    mode: Mode,
+pub(super) struct Shared {
     agent: String,
     scenarios: Vec<Scenario>,
-    /// Host name or address to scenario and site.
-    hosts: HashMap<String, (usize, String)>,
-    /// Scenario and site to base URL.
-    bases: HashMap<(usize, String), String>,
+    /// The web's, and those of scenarios that have their own, by index.
+    clock: Clock,
+    clocks: HashMap<usize, Clock>,
+    hosts: Hosts,
     ledger: Ledger,
-    authority: Authority,
 }
 
 impl Web {
@@ -64,40 +62,23 @@ impl Web {
     /// without being asked for the others; the proxy needs no more than that one.
     pub async fn start(scenarios: Vec<Scenario>, config: WebConfig) -> io::Result<Self> {
         let WebConfig { mode, agent } = config;
-        let (mut hosts, mut bases) = (HashMap::new(), HashMap::new());
-        let mut listeners = Vec::new();
-        let scheme = if mode.is_tls() { "https" } else { "http" };
-        for (index, scenario) in scenarios.iter().enumerate() {
-            for site in scenario.site.keys() {
-                let count = hosts.len();
-                let mut at = String::new();
-                let host = if mode.is_proxy() {
-                    let usual = format!("{site}.{}.test", scenario.name);
-                    scenario.hosts.get(site).cloned().unwrap_or(usual)
-                } else {
-                    let octet = |number: usize| u8::try_from(number).map_err(io::Error::other);
-                    let address =
-                        Ipv4Addr::new(127, 0, octet(1 + count / ROW)?, octet(1 + count % ROW)?);
-                    let listener = TcpListener::bind((address, 0)).await?;
-                    at = format!(":{}", listener.local_addr()?.port());
-                    listeners.push(listener);
-                    address.to_string()
-                };
-                bases.insert((index, site.clone()), format!("{scheme}://{host}{at}"));
-                hosts.insert(host, (index, site.clone()));
-            }
-        }
+        let (hosts, doors) = match mode.is_proxy() {
+            true => (Hosts::named(&scenarios, mode), Vec::new()),
+            false => doors(&scenarios, mode.is_tls()).await?,
+        };
         let front = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let index = format!("http://{}", front.local_addr()?);
-        let authority = Authority::new()?;
-        let ledger = Ledger::new();
-        let shared = Arc::new(Shared { mode, agent, scenarios, hosts, bases, ledger, authority });
+        let shared = Arc::new(Shared::new(scenarios, agent, hosts));
+        let authority = Arc::new(Authority::new()?);
         let mut servers = JoinSet::new();
-        for listener in listeners {
-            servers.spawn(listen(Arc::clone(&shared), listener, false));
+        let front = std::iter::once((front, Entrance::Front));
+        let doors = doors.into_iter().map(|door| (door.listener, Entrance::Site { tls: door.tls }));
+        for (listener, entrance) in doors.chain(front) {
+            let (shared, authority) = (Arc::clone(&shared), Arc::clone(&authority));
+            servers.spawn(listen(shared, authority, listener, entrance));
         }
-        servers.spawn(listen(Arc::clone(&shared), front, true));
-        Ok(Self { shared, proxy: mode.is_proxy().then(|| index.clone()), index, _servers: servers })
+        let proxy = mode.is_proxy().then(|| index.clone());
+        Ok(Self { shared, authority, proxy, index, _servers: servers })
     }
 
     /// The proxy's URL, where the sites are reached by one.
@@ -112,7 +93,7 @@ impl Web {
 
     /// The certificate of the lab's authority, in PEM.
     pub fn authority(&self) -> &str {
-        self.shared.authority.pem()
+        self.authority.pem()
     }
 
     /// The scenarios that are served.
@@ -122,18 +103,18 @@ impl Web {
 
     /// Where the crawl of a scenario begins.
     pub fn seed(&self, index: usize) -> String {
-        let seed = self.shared.scenarios.get(index).map_or("", |s| s.seed.as_str());
-        self.shared.fill(index, "", "", seed)
+        self.shared.seed(index)
+    }
+
+    /// A scenario's clock jumps to the beginning of a run, if it has one of its own. Returns what
+    /// that clock shows then, in seconds since 1970.
+    pub fn begin(&self, index: usize, run: usize) -> u64 {
+        self.shared.begin(index, run)
     }
 
     /// Judges what arrived of a scenario.
     pub fn judge(&self, index: usize, interval: Duration) -> Option<Grade> {
-        let scenario = self.shared.scenarios.get(index)?;
-        let mut expect = scenario.expect.clone();
-        for header in &mut expect.header {
-            header.has = header.has.replace("{agent}", &self.shared.agent);
-        }
-        Some(Grade::new(&expect, &self.ledger(&scenario.name), interval.as_secs_f64()))
+        self.shared.judge(index, interval)
     }
 
     /// What arrived of a scenario.
@@ -142,92 +123,198 @@ impl Web {
     }
 }
 
-/// Takes connections. `front` is the proxy, and the page that explains.
-async fn listen(shared: Arc<Shared>, listener: TcpListener, front: bool) {
+/// What is behind a listener.
+#[derive(Clone, Copy)]
+enum Entrance {
+    /// A site.
+    Site { tls: bool },
+    /// The proxy, and the page that explains.
+    Front,
+}
+
+/// Takes connections.
+async fn listen(
+    shared: Arc<Shared>,
+    authority: Arc<Authority>,
+    listener: TcpListener,
+    entrance: Entrance,
+) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         while connections.try_join_next().is_some() {}
-        let shared = Arc::clone(&shared);
+        let (shared, authority) = (Arc::clone(&shared), Arc::clone(&authority));
         connections.spawn(async move {
             // A client that breaks off is no fault of the lab's.
-            let _ = if front {
-                shared.front(stream).await
-            } else {
-                shared.site_of_address(stream).await
+            let _ = match entrance {
+                Entrance::Front => shared.front(&authority, stream).await,
+                Entrance::Site { tls } => shared.site_of_address(&authority, stream, tls).await,
             };
         });
     }
 }
 
 impl Shared {
-    async fn site_of_address(&self, mut stream: TcpStream) -> io::Result<()> {
-        let host = stream.local_addr()?.ip().to_string();
-        if self.mode.is_tls() {
-            let mut stream = self.authority.acceptor(&host)?.accept(stream).await?;
-            self.converse(&mut stream, &host).await
+    fn new(scenarios: Vec<Scenario>, agent: String, hosts: Hosts) -> Self {
+        let clock = Clock::real();
+        let own = scenarios.iter().enumerate().filter(|(_, scenario)| scenario.clock.is_some());
+        let clocks = own.map(|(index, _)| (index, Clock::real())).collect();
+        Self { agent, scenarios, clock, clocks, hosts, ledger: Ledger::default() }
+    }
+
+    /// Without sockets: all sites by name, over http.
+    pub(super) fn unreachable(scenario: Scenario, agent: &str, start_s: u64) -> Self {
+        let scenarios = vec![scenario];
+        let hosts = Hosts::named(&scenarios, Mode::Proxy);
+        let mut shared = Self::new(scenarios, agent.to_owned(), hosts);
+        shared.clock = Clock::starting_at(start_s);
+        shared.clocks.clear();
+        shared
+    }
+
+    pub(super) fn seed(&self, index: usize) -> String {
+        let seed = self.scenarios.get(index).map_or("", |scenario| scenario.seed.as_str());
+        self.fill(index, "", "", seed)
+    }
+
+    fn clock(&self, index: usize) -> &Clock {
+        self.clocks.get(&index).unwrap_or(&self.clock)
+    }
+
+    fn begin(&self, index: usize, run: usize) -> u64 {
+        let own = self.scenarios.get(index).and_then(|scenario| scenario.clock.as_ref());
+        let clock = self.clock(index);
+        if let Some(own) = own {
+            clock.begin(own, run);
+        }
+        // A part of a second does not matter here.
+        clock.unix_s(Duration::from_secs_f64(clock.now_s()).as_secs())
+    }
+
+    pub(super) fn judge(&self, index: usize, interval: Duration) -> Option<Grade> {
+        let scenario = self.scenarios.get(index)?;
+        let mut expect = scenario.expect.clone();
+        for header in &mut expect.header {
+            header.has = header.has.replace("{agent}", &self.agent);
+            // Who has such a name may say it.
+            let own = self.agent.to_ascii_lowercase();
+            header.lacks.retain(|other| !own.contains(&other.to_ascii_lowercase()));
+        }
+        Some(Grade::new(&expect, &self.ledger.of(&scenario.name), interval.as_secs_f64()))
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What arrived, of all scenarios.
+    pub(super) fn everything(&self) -> Vec<Arrival> {
+        self.scenarios.iter().flat_map(|scenario| self.ledger.of(&scenario.name)).collect()
+    }
+
+    async fn site_of_address(
+        &self,
+        authority: &Authority,
+        mut stream: TcpStream,
+        tls: bool,
+    ) -> io::Result<()> {
+        let at = stream.local_addr()?;
+        let host = at.ip().to_string();
+        if tls {
+            let mut stream = authority.acceptor(&host)?.accept(stream).await?;
+            self.converse(&mut stream, &host, at.port()).await
         } else {
-            self.converse(&mut stream, &host).await
+            self.converse(&mut stream, &host, at.port()).await
         }
     }
 
-    async fn converse(&self, wire: &mut impl Wire, host: &str) -> io::Result<()> {
+    async fn converse(&self, wire: &mut impl Wire, host: &str, port: u16) -> io::Result<()> {
         match timeout(HEAD_TIME, read_head(wire)).await {
-            Ok(Some(head)) => self.respond(wire, host, &head).await,
+            Ok(Some(head)) => self.respond(wire, host, port, &head).await,
             Ok(None) | Err(_) => Ok(()),
         }
     }
 
     /// A request to the proxy in absolute form, a CONNECT, or one for the page that explains.
-    async fn front(&self, mut stream: TcpStream) -> io::Result<()> {
+    async fn front(&self, authority: &Authority, mut stream: TcpStream) -> io::Result<()> {
         let Ok(Some(mut head)) = timeout(HEAD_TIME, read_head(&mut stream)).await else {
             return Ok(());
         };
         if head.method == "CONNECT" {
-            let host = host_of(&head.target).to_owned();
-            if !self.hosts.contains_key(&host) {
+            let (host, port) = split(&head.target, 443);
+            if self.hosts.site(host, port).is_none() {
                 return send(&mut stream, plain(502, "no such host in this lab")).await;
             }
             tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 200 connected\r\n\r\n")
                 .await?;
-            if !head.target.ends_with(":443") {
-                return self.converse(&mut stream, &host).await;
+            if port != 443 {
+                return self.converse(&mut stream, host, port).await;
             }
-            let mut stream = self.authority.acceptor(&host)?.accept(stream).await?;
-            return self.converse(&mut stream, &host).await;
+            let mut stream = authority.acceptor(host)?.accept(stream).await?;
+            return self.converse(&mut stream, host, port).await;
         }
         let Some(rest) = head.target.strip_prefix("http://").map(str::to_owned) else {
             return send(&mut stream, self.explain()).await;
         };
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         head.target = if path.starts_with('/') { path.into() } else { format!("/{path}") };
-        self.respond(&mut stream, host_of(authority), &head).await
+        let (host, port) = split(authority, 80);
+        self.respond(&mut stream, host, port, &head).await
     }
 
-    async fn respond(&self, wire: &mut impl Wire, host: &str, head: &Head) -> io::Result<()> {
-        let Some((index, site)) = self.hosts.get(&host.to_ascii_lowercase()) else {
+    async fn respond(
+        &self,
+        wire: &mut impl Wire,
+        host: &str,
+        port: u16,
+        head: &Head,
+    ) -> io::Result<()> {
+        let Some((index, site)) = self.hosts.site(host, port) else {
             return send(wire, plain(502, "no such host in this lab")).await;
         };
-        let Some(scenario) = self.scenarios.get(*index) else { return Ok(()) };
-        let entered = self.ledger.enter(Arrival {
+        // The next run, and another time, may begin while this answer is being sent.
+        let time = self.clock(index).beat();
+        let Some((place, filled)) = self.answer(index, site, head, time.now_s()) else {
+            return send(wire, plain(503, "the lab's ledger is full")).await;
+        };
+        sleep(filled.delay).await;
+        // A client that has a whole answer may ask again before its end is noted here.
+        let (whole, begun_s) = (filled.then.is_none(), time.now_s());
+        let sent = send(wire, filled).await;
+        self.ledger.done(place, if whole { begun_s } else { time.now_s() });
+        sent
+    }
+
+    /// The site at a host and port.
+    pub(super) fn site(&self, host: &str, port: u16) -> Option<(usize, &str)> {
+        self.hosts.site(host, port)
+    }
+
+    /// What a request is answered, and its place in the ledger; none if that is full.
+    pub(super) fn answer(
+        &self,
+        index: usize,
+        site: &str,
+        head: &Head,
+        at_s: f64,
+    ) -> Option<(usize, Filled)> {
+        let scenario = self.scenarios.get(index)?;
+        let (place, number, since_s) = self.ledger.enter(Arrival {
             scenario: scenario.name.clone(),
-            site: site.clone(),
-            at_s: 0.0,
+            site: site.to_owned(),
+            at_s,
             done_s: None,
             method: head.method.clone(),
             path: head.target.clone(),
             headers: head.headers.clone(),
             answer: String::new(),
-        });
-        let Some((place, number, since_s)) = entered else {
-            return send(wire, plain(503, "the lab's ledger is full")).await;
-        };
+        })?;
         let known = scenario.answers(site, &head.target);
         let reads = matches!(head.method.as_str(), "GET" | "HEAD");
         let mut filled = match known.and_then(|(_, answers)| answers.of(number, since_s)) {
             Some(_) if !reads => plain(405, "GET, if you please"),
             Some(answer) => {
-                let fill = |text: &str| self.fill(*index, site, &head.target, text);
+                let fill = |text: &str| self.fill(index, site, &head.target, text);
                 let mut filled = Filled::new(answer, &head.target, fill);
                 let has = |(name, value): &(String, String)| {
                     name == "if-none-match"
@@ -243,13 +330,11 @@ impl Shared {
         filled.without_body = head.method == "HEAD";
         filled.accepts_gzip = accepts_gzip(head);
         self.ledger.answered(place, filled.in_words());
-        let sent = send(wire, filled).await;
-        self.ledger.done(place);
-        sent
+        Some((place, filled))
     }
 
     /// Puts base URLs, the agent and numbers into a text.
-    fn fill(&self, index: usize, site: &str, path: &str, text: &str) -> String {
+    pub(super) fn fill(&self, index: usize, site: &str, path: &str, text: &str) -> String {
         if !text.contains('{') {
             return text.to_owned();
         }
@@ -263,14 +348,14 @@ impl Shared {
             .replace("{site}", site)
             .replace("{scenario}", self.scenarios.get(index).map_or("", |s| s.name.as_str()))
             .replace("{next}", &number.saturating_add(1).to_string());
-        for ((of, name), base) in &self.bases {
+        for ((of, name), base) in &self.hosts.bases {
             if *of == index {
                 text = text.replace(&format!("{{{name}}}"), base);
-                let host = host_of(base.split("://").nth(1).unwrap_or_default());
+                let (host, _) = split(base.split("://").nth(1).unwrap_or_default(), 0);
                 text = text.replace(&format!("{{{name}.host}}"), host);
             }
         }
-        text
+        with_dates(&text, self.clock(index))
     }
 
     /// The page that explains each scenario.
@@ -283,7 +368,7 @@ impl Shared {
              its seed. Every request is noted.</p>\n<dl>\n",
         );
         for (index, scenario) in self.scenarios.iter().enumerate() {
-            let seed = self.fill(index, "", "", &scenario.seed);
+            let seed = self.seed(index);
             let escape = crate::grade::escape;
             let _ = writeln!(
                 page,
@@ -325,9 +410,4 @@ fn accepts_gzip(head: &Head) -> bool {
         matches!(name.trim(), "gzip" | "x-gzip" | "*") && weight.trim() != "q=0"
     };
     named.peek().is_none() || named.any(|(_, value)| value.split(',').any(is_gzip))
-}
-
-/// Without the port.
-fn host_of(authority: &str) -> &str {
-    authority.split(':').next().unwrap_or_default()
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::client::{Client, FAULTS};
+use super::client::{Client, ClientConfig, FAULTS};
 use super::judge::Verdict;
 use super::report::table;
 use super::run::{Trial, grade};
-use super::scenario::{Mode, Scenario, scenarios};
+use super::scenario::{Mode, Scenario, read, scenarios};
 use super::serve::{Web, WebConfig};
 use crate::vectors::Policy;
 
@@ -21,13 +21,32 @@ const AT_ONCE: usize = 24;
 
 /// Has the reference client crawl a scenario, and judges it.
 async fn crawl(scenario: Scenario, fault: Option<String>) -> Result<(), String> {
-    let mode = if scenario.needs_proxy { Mode::Proxy } else { Mode::Direct };
+    let mode = match (scenario.needs_proxy, scenario.needs_tls) {
+        (true, true) => Mode::ProxyTls,
+        (true, false) => Mode::Proxy,
+        (false, true) => Mode::Tls,
+        (false, false) => Mode::Direct,
+    };
     let limit = Duration::from_secs(scenario.seconds);
-    let (name, runs) = (scenario.name.clone(), scenario.runs);
+    let (name, runs, scale) = (scenario.name.clone(), scenario.run_count(), scenario.scale());
+    let has_clock = scenario.clock.is_some();
+    let policy = scenario.policy.first().copied().unwrap_or(Policy::Google);
     let config = WebConfig { mode, agent: "labbot".into() };
     let web = Web::start(vec![scenario], config).await.map_err(|error| error.to_string())?;
-    let mut client = Client::new("labbot", INTERVAL, web.proxy(), fault.as_deref());
-    for _ in 0..runs {
+    let mut client = Client::new(ClientConfig {
+        agent: "labbot".into(),
+        interval: INTERVAL,
+        policy,
+        proxy: web.proxy().map(str::to_owned),
+        ca: mode.is_tls().then(|| web.authority().to_owned()),
+        fault: fault.clone(),
+    })
+    .map_err(|error| error.to_string())?;
+    for run in 0..runs {
+        let start_s = web.begin(0, run);
+        if has_clock {
+            client.set_clock(start_s, scale);
+        }
         let _ = tokio::time::timeout(limit, client.crawl(&web.seed(0))).await;
     }
     let grade = web.judge(0, INTERVAL).ok_or("no scenario")?;
@@ -67,6 +86,7 @@ fn each_fault_breaks_a_scenario_and_each_scenario_has_one() {
     let used: BTreeSet<&str> =
         all.iter().flat_map(|s| s.broken_by.iter().map(String::as_str)).collect();
     assert_eq!(used, known, "faults that scenarios name, and those that there are");
+    assert!(known.len() >= 20, "{}", known.len());
     for scenario in &all {
         assert!(!scenario.broken_by.is_empty(), "{} cannot be broken", scenario.name);
     }
@@ -87,6 +107,55 @@ fn each_scenario_has_its_clauses() {
     }
 }
 
+/// What the vectors leave to the lab, scenarios show.
+#[test]
+fn what_shows_in_requests_only_has_scenarios() {
+    let without = include_str!("../../vectors/without.toml");
+    let all = scenarios().unwrap();
+    let left: Vec<&str> = without.lines().filter(|line| line.ends_with("the lab's\"")).collect();
+    assert!(!left.is_empty());
+    for line in left {
+        let number = line.split(' ').next().unwrap();
+        let shown = all.iter().any(|scenario| scenario.clauses.iter().any(|c| c == number));
+        assert!(shown, "no scenario shows {number}");
+    }
+}
+
+/// A scenario that its fault does not break is found: the suite can only name what it can show.
+#[tokio::test]
+async fn a_scenario_that_cannot_be_broken_is_found() {
+    let all = scenarios().unwrap();
+    let mut blunt = all.into_iter().find(|scenario| scenario.name == "disallow").unwrap();
+    let fault = blunt.broken_by.first().cloned();
+    blunt.expect.must_not.clear();
+    let found = crawl(blunt, fault.clone()).await.unwrap_err();
+    assert_eq!(found, format!("disallow with {}: Kept", fault.unwrap()));
+}
+
+/// What the build refuses to read: one line, one case; what is taken out, and what is said of it.
+#[test]
+fn a_scenario_says_by_which_authority() {
+    let whole = "title = \"t\"\nwhy = \"w\"\nclauses = [\"RT-001\"]\nsource = \"s\"\nlevel = \"MUST\"\n\
+                 broken_by = [\"no-robots\"]\n[site.main.\"/\"]\n[expect]\nmust = [\"main /\"]\n\
+                 [clock]\nruns_at_s = [0, 5]\n";
+    assert_eq!(read("a.toml", whole).unwrap().run_count(), 2);
+    for (from, to, said) in [
+        ("clauses = [\"RT-001\"]\n", "", "missing field `clauses`"),
+        ("clauses = [\"RT-001\"]", "clauses = []", "must say something"),
+        ("source = \"s\"\n", "", "missing field `source`"),
+        ("source = \"s\"", "source = \"\"", "must say something"),
+        ("why = \"w\"", "why = \"\"", "must say something"),
+        ("level = \"MUST\"", "level = \"MAYBE\"", "unknown variant `MAYBE`"),
+        ("main /\"]", "other /\"]", "no site is called other"),
+        ("[0, 5]", "[5, 9]", "in order from 0"),
+        ("[0, 5]", "[0, 5]\nscale = 0", "a scale of 1 at least"),
+        ("broken_by = [\"no-robots\"]\n", "", "missing field `broken_by`"),
+    ] {
+        let error = read("a.toml", &whole.replace(from, to)).unwrap_err();
+        assert!(error.contains(said), "{to}: {error}");
+    }
+}
+
 /// A crawler that fails, or does not end, is no obstacle: what it has started ends with it.
 #[tokio::test]
 async fn any_command_is_graded() {
@@ -97,7 +166,10 @@ async fn any_command_is_graded() {
         [("echo no; exit 3", "exit status: 3\nno"), (&left_behind, "ended by the lab")]
     {
         let all = scenarios().unwrap();
-        let one: Vec<_> = all.into_iter().filter(|s| s.name == "disallow").collect();
+        let one: Vec<_> = all
+            .into_iter()
+            .filter(|s| ["disallow", "outage-ends"].contains(&s.name.as_str()))
+            .collect();
         let trial = Trial {
             command: command.into(),
             mode: Mode::Tls,
@@ -106,10 +178,13 @@ async fn any_command_is_graded() {
             policy: Policy::Google,
             seconds: Some(1),
             jobs: 1,
+            faketime: false,
         };
         let report = grade(one, trial).await.unwrap();
         assert!(!report.is_good());
         assert_eq!(report.count(Verdict::NotExercised, None), 1);
+        assert_eq!(report.without_time, ["outage-ends"]);
+        assert!(table(&report).contains("hours or days: 1."), "{}", table(&report));
         assert!(report.results[0].said.contains(said), "{}", report.results[0].said);
         assert!(table(&report).contains(said), "{}", table(&report));
     }

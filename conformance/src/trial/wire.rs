@@ -148,7 +148,6 @@ fn body(answer: &Answer, path: &str) -> String {
 
 /// Sends an answer, as well or badly as it says.
 pub(super) async fn send(wire: &mut impl Wire, mut answer: Filled) -> io::Result<()> {
-    sleep(answer.delay).await;
     match answer.then {
         Some(Break::Reset) => {
             // Unread octets or not: no FIN, but RST.

@@ -1,11 +1,17 @@
 //! One request, one answer, over HTTP/1.1 without any library that would hide what is sent.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_compression::tokio::bufread::GzipDecoder;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 use url::Url;
 
 /// How long an answer may take.
@@ -14,13 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) const MOST: usize = 4 * 1024 * 1024;
 
 /// What is asked.
-#[derive(Debug)]
+#[derive(Clone)]
 pub(super) struct Fetch {
     pub(super) url: Url,
     pub(super) method: &'static str,
     pub(super) agent: String,
+    /// A header line.
     pub(super) condition: Option<String>,
     pub(super) proxy: Option<String>,
+    pub(super) tls: Option<TlsConnector>,
     pub(super) endless: bool,
     pub(super) decodes: bool,
     pub(super) unpacks: bool,
@@ -50,25 +58,48 @@ impl Fetch {
     async fn exchange(&self) -> Option<Reply> {
         let host = self.url.host_str()?;
         let port = self.url.port_or_known_default()?;
+        let secure = self.url.scheme() == "https";
         let path = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
         let (address, target) = match &self.proxy {
             Some(proxy) => {
                 let proxy = Url::parse(proxy).ok()?;
-                let address = format!("{}:{}", proxy.host_str()?, proxy.port()?);
-                (address, self.url[..url::Position::AfterQuery].to_owned())
+                let absolute = &self.url[..url::Position::AfterQuery];
+                let target = if secure { path } else { absolute };
+                (format!("{}:{}", proxy.host_str()?, proxy.port()?), target)
             }
-            None => (format!("{host}:{port}"), path.to_owned()),
+            None => (format!("{host}:{port}"), path),
         };
         let mut stream = TcpStream::connect(address).await.ok()?;
+        if !secure {
+            return self.converse(stream, target).await;
+        }
+        if self.proxy.is_some() {
+            let connect = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n");
+            stream.write_all(connect.as_bytes()).await.ok()?;
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"\r\n\r\n") {
+                answer.push(stream.read_u8().await.ok()?);
+            }
+            answer.starts_with(b"HTTP/1.1 200").then_some(())?;
+        }
+        let name = ServerName::try_from(host.to_owned()).ok()?;
+        let stream = self.tls.as_ref()?.connect(name, stream).await.ok()?;
+        self.converse(stream, target).await
+    }
+
+    async fn converse(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        target: &str,
+    ) -> Option<Reply> {
         let authority = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
-        let condition = match &self.condition {
-            Some(etag) => format!("If-None-Match: {etag}\r\n"),
-            None => String::new(),
-        };
+        let condition = self.condition.as_ref().map(|line| format!("{line}\r\n"));
         let head = format!(
-            "{} {target} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {}\r\n{condition}\
+            "{} {target} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: {}\r\n{}\
              Accept-Encoding: gzip\r\nConnection: close\r\n\r\n",
-            self.method, self.agent
+            self.method,
+            self.agent,
+            condition.unwrap_or_default()
         );
         stream.write_all(head.as_bytes()).await.ok()?;
         let mut bytes = Vec::new();
@@ -106,4 +137,15 @@ impl Fetch {
         }
         Some(reply)
     }
+}
+
+/// What speaks TLS with those whom these certificates (PEM) vouch for.
+pub(super) fn connector(pem: &str) -> io::Result<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(io::Error::other)?;
+        roots.add(certificate).map_err(io::Error::other)?;
+    }
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
 }

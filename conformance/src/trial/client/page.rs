@@ -66,6 +66,16 @@ fn meta_nofollow(tag: &str, agent: &str, has: Has<'_>) -> bool {
         && forbids(&content, has)
 }
 
+/// The day that a robots meta tag names as the page's last.
+pub(super) fn unavailable_after(html: &str) -> Option<String> {
+    let mut tags = html.split("<meta ").skip(1).filter_map(|part| part.split('>').next());
+    tags.find_map(|tag| {
+        let content = attribute(tag, "content")?;
+        let (_, day) = content.split_once("unavailable_after:")?;
+        Some(day.trim().to_owned())
+    })
+}
+
 fn forbids(rules: &str, has: Has<'_>) -> bool {
     let mut rules = rules.split(',').map(str::trim);
     rules.any(|rule| rule == "nofollow" || (rule == "none" && !has("meta-none")))
