@@ -166,6 +166,24 @@ table! {
 }
 
 table! {
+    /// Why the index may not hold a document as it does, where no rule of its page is the reason.
+    IndexFault {
+        /// The crawl never read it.
+        NeverRead = "never-read", "RT-049",
+            "The store knows no content of this address, as when the index is another crawl's; `comity index verify --withdraw` takes it out.";
+        /// Another page has the same content and stands for it.
+        CopyOfAnother = "copy-of-another", "LK-007",
+            "The page that stands for it is in the index in its place; `comity index verify --withdraw` takes it out.";
+        /// It would show more than the page's limits permit.
+        LooseLimits = "loose-limits", "RM-024, RM-026",
+            "The index is older than the page's rules; `comity index verify --withdraw` takes it out, and `comity index rebuild` brings it back with the right ones.";
+        /// It would be shown after the page's own date.
+        LateExpiry = "late-expiry", "RM-031",
+            "The index is older than the page's rules; `comity index verify --withdraw` takes it out, and `comity index rebuild` brings it back with the right date.";
+    }
+}
+
+table! {
     /// Why there is no verdict yet.
     UndecidedReason {
         /// robots.txt must be fetched before the URL can be judged.
@@ -187,6 +205,7 @@ pub fn advice(code: &str) -> Option<(&'static str, &'static str)> {
         LeftOut,
         CutReason,
         HookReason,
+        IndexFault,
         CanonicalReason,
         UndecidedReason,
         GroundsReason,
@@ -212,6 +231,7 @@ mod tests {
             .map(|r| (r.code(), r.clause(), r.meaning(), r.advice()))
             .chain(HookReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(CutReason::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
+            .chain(IndexFault::ALL.iter().map(|r| (r.code(), r.clause(), r.meaning(), r.advice())))
             .chain(
                 UndecidedReason::ALL
                     .iter()

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use comity::reasons::{CutReason, FailureReason, HookReason, UndecidedReason};
+use comity::reasons::{CutReason, FailureReason, HookReason, IndexFault, UndecidedReason};
 use comity_compliance::robots::Lint;
 use comity_compliance::{
     CanonicalReason, Directives, GroundsReason, LeftOut, NoFollow, NotListed, Publication,
@@ -37,6 +37,11 @@ fn reasons() {
         ("Left out: why a found URL is not queued", "LeftOut", rows!(LeftOut)),
         ("Cut: why links of a page are not even known", "CutReason", rows!(CutReason)),
         ("Hooks: why the operator's own program leaves something", "HookReason", rows!(HookReason)),
+        (
+            "Index: what `comity index verify` finds wrong beside a page's own rules",
+            "IndexFault",
+            rows!(IndexFault),
+        ),
         ("Canonical: why an address stands for a page", "CanonicalReason", rows!(CanonicalReason)),
         ("Lint: what is odd in a robots.txt", "robots::Lint", rows!(Lint)),
     ];
@@ -79,6 +84,7 @@ fn codes_stand_in_their_tables_only() {
     let codes = (FailureReason::ALL.iter().map(|reason| reason.code()))
         .chain(LeftOut::ALL.iter().map(|reason| reason.code()))
         .chain(CutReason::ALL.iter().map(|reason| reason.code()))
+        .chain(IndexFault::ALL.iter().map(|reason| reason.code()))
         .chain(UndecidedReason::ALL.iter().map(|reason| reason.code()))
         .chain(RefusalReason::ALL.iter().map(|reason| reason.code()))
         .chain(GroundsReason::ALL.iter().map(|reason| reason.code()));

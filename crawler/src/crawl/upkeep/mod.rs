@@ -11,6 +11,7 @@ pub use self::rebuild::{Rebuilding, Rebuilt, rebuild};
 pub use self::verify::{Verified, verify, withdraw};
 
 use super::publish;
+use crate::reasons::IndexFault;
 
 /// What the index may hold of a page, by all that the crawl knows.
 enum Due {
@@ -19,10 +20,6 @@ enum Due {
     Bare,
     Nothing(&'static str),
 }
-
-/// Codes for what no rule of a page says.
-const COPY: &str = "stands-back";
-const NEVER_READ: &str = "never-read";
 
 impl Due {
     /// What the index may hold of a page at `now`; `bare_urls` says whether the operator wants
@@ -42,12 +39,14 @@ impl Due {
     }
 
     fn of_copy(page: &PageRecord, now: Timestamp) -> Self {
-        let Some((_, fetched)) = page.last_fetch() else { return Self::Nothing(NEVER_READ) };
+        let Some((_, fetched)) = page.last_fetch() else {
+            return Self::Nothing(IndexFault::NeverRead.code());
+        };
         if page.role != Role::Page {
-            return Self::Nothing(NEVER_READ);
+            return Self::Nothing(IndexFault::NeverRead.code());
         }
         if fetched.stand_in.is_some() {
-            return Self::Nothing(COPY);
+            return Self::Nothing(IndexFault::CopyOfAnother.code());
         }
         match publish::publication_of(fetched, now) {
             Publication::Full(terms) => Self::Full(terms),

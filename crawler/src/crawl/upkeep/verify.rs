@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use comity_compliance::Timestamp;
+use comity_compliance::{RefusalReason, Timestamp, Withheld};
 use comity_storage::{Payload, Store, StoreError};
 use url::Url;
 
-use super::{Due, NEVER_READ};
+use super::Due;
 use crate::crawl::{CrawlError, publish};
 use crate::index::{
     DocumentKey, Form, ImagePreview, IndexChange, IndexWriter, Kept, Permission, Searcher,
     ShowLimits,
 };
+use crate::reasons::IndexFault;
 
 /// Records that are read at a time.
 const PORTION: usize = 1_000;
@@ -49,7 +50,7 @@ pub async fn verify<S: Store>(
         let kept = kept.map_err(CrawlError::Index)?;
         found.documents += 1;
         let Ok(url) = Url::parse(&kept.url) else {
-            found.forbidden.push((kept.url, NEVER_READ.into()));
+            found.forbidden.push((kept.url, IndexFault::NeverRead.code().into()));
             continue;
         };
         let key = publish::document_key(&url);
@@ -62,7 +63,9 @@ pub async fn verify<S: Store>(
             continue;
         }
         let page = store.page(&url).await?;
-        let due = page.map_or(Due::Nothing(NEVER_READ), |page| Due::of(&page, bare_urls, now));
+        let due = page.map_or(Due::Nothing(IndexFault::NeverRead.code()), |page| {
+            Due::of(&page, bare_urls, now)
+        });
         if let Err(why) = judge(&kept, &due) {
             found.forbidden.push((kept.url, why.into()));
         }
@@ -120,20 +123,26 @@ fn key_of(change: &IndexChange) -> DocumentKey {
 fn judge(kept: &Kept, due: &Due) -> Result<(), &'static str> {
     let (terms, least) = match due {
         Due::Nothing(why) => return Err(why),
-        Due::Bare => return if kept.form == Form::Bare { Ok(()) } else { Err("robots-disallow") },
+        Due::Bare => {
+            return if kept.form == Form::Bare {
+                Ok(())
+            } else {
+                Err(RefusalReason::RobotsDisallow.code())
+            };
+        }
         Due::Full(terms) => (terms, Form::Full),
         Due::Embedded(terms) => (terms, Form::Embedded),
     };
     if kept.form == Form::Full && least == Form::Embedded {
-        return Err("noindex");
+        return Err(Withheld::NoIndex.code());
     }
     let until = terms.until.map(Timestamp::as_millis);
     if until.is_some_and(|until| kept.expires_at_ms.is_none_or(|at| at > until)) {
-        return Err("unavailable-after");
+        return Err(IndexFault::LateExpiry.code());
     }
     let is_bare = kept.form == Form::Bare;
     if !is_bare && !is_within(&kept.limits, &publish::show_limits(terms)) {
-        return Err("limits");
+        return Err(IndexFault::LooseLimits.code());
     }
     Ok(())
 }
