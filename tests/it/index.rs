@@ -117,14 +117,24 @@ fn made_anew_from_the_archive() {
     assert_eq!(paths(&search(dir, "secret")), [""], "only the page that names it");
 
     let rebuilt = run(dir, &["index", "rebuild", "--data", "data", "--json"]).well().json();
-    assert_eq!(rebuilt, serde_json::json!({ "pages": 6, "bare": 1, "to_fetch": 0 }));
+    for (what, expect) in [("pages", 6), ("bare", 1), ("to_fetch", 0), ("torn_files", 0)] {
+        assert_eq!(rebuilt[what], expect, "{rebuilt}");
+    }
     assert_eq!(results(dir), before);
     verify(dir, &[]).well();
 
     std::fs::remove_dir_all(dir.join("warc")).unwrap();
     std::fs::create_dir(dir.join("warc")).unwrap();
-    let rebuilt = run(dir, &["index", "rebuild", "--data", "data", "--json"]).well().json();
-    assert_eq!(rebuilt, serde_json::json!({ "pages": 0, "bare": 1, "to_fetch": 6 }));
+    // A good index is not given up for nothing.
+    let refused = run(dir, &["index", "rebuild", "--data", "data"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("no WARC files") && refused.err.contains("--partial"));
+    assert_eq!(results(dir), before);
+    let partial = ["index", "rebuild", "--data", "data", "--json", "--partial"];
+    let rebuilt = run(dir, &partial).well().json();
+    for (what, expect) in [("pages", 0), ("bare", 1), ("to_fetch", 6), ("files", 0)] {
+        assert_eq!(rebuilt[what], expect, "{rebuilt}");
+    }
     assert_eq!(paths(&search(dir, "fruit")), [""; 0]);
     crawl(dir, &seed, &["--bare-urls"]);
     assert_eq!(results(dir), before, "fetched again");

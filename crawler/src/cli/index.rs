@@ -115,11 +115,7 @@ async fn rebuild_from(
     if !archive.is_dir() {
         bail!("there is no archive in {}: --warc names its directory", archive.display());
     }
-    let index = open::index_dir(data);
-    let (new, old) = (beside(&index, "new"), beside(&index, "old"));
-    for left in [&new, &old] {
-        remove(left)?;
-    }
+    let place = Place::of(data)?;
     let from = Rebuilding {
         store,
         archive: &archive,
@@ -128,27 +124,85 @@ async fn rebuild_from(
         now: clock.now(),
     };
     let mut meter = Meter::new("reading the archive");
-    let writer = IndexWriter::open_with(&new, settings.index_memory)?;
+    let writer = IndexWriter::open_with(&place.new, settings.index_memory)?;
     let rebuilt = upkeep::rebuild(&from, writer, |done, of| meter.show(done, of)).await;
     meter.end();
     let rebuilt = rebuilt?;
-    // A crash between the two leaves no index: then this is done once more.
-    let moved = || -> std::io::Result<()> {
-        if index.exists() {
-            std::fs::rename(&index, &old)?;
-        }
-        std::fs::rename(&new, &index)
-    };
-    moved().with_context(|| format!("could not put the index in its place {}", index.display()))?;
-    remove(&old)?;
+    if rebuilt.missing > rebuilt.pages && !args.partial {
+        remove(&place.new)?;
+        bail!("{}", too_little(&rebuilt, &archive));
+    }
+    place.put()?;
     if !has_index(store).await? {
         note_index(store).await?;
     }
+    upkeep::fetch_missing(&from, &Searcher::open(&place.index)?).await?;
     Ok(rebuilt)
 }
 
-fn beside(index: &Path, what: &str) -> PathBuf {
-    index.with_extension(what)
+/// Why a good index is not given up for this one.
+fn too_little(rebuilt: &Rebuilt, archive: &Path) -> String {
+    let found = if rebuilt.files == 0 {
+        format!("there are no WARC files in {}", archive.display())
+    } else {
+        format!(
+            "the archive in {} has {} of {} as the crawl had them last{}",
+            archive.display(),
+            rebuilt.pages,
+            plural(rebuilt.pages + rebuilt.missing, "page", "pages"),
+            torn(rebuilt),
+        )
+    };
+    format!(
+        "{found}; the index was left as it is. Name the archive of this crawl by --warc, or say \
+         --partial: then the next crawl fetches the others"
+    )
+}
+
+fn torn(rebuilt: &Rebuilt) -> String {
+    match rebuilt.torn {
+        0 => String::new(),
+        torn => {
+            format!("; {torn} of its {} ends in the middle", plural(rebuilt.files, "file", "files"))
+        }
+    }
+}
+
+/// Where the index is, and where a new one is made beside it.
+struct Place {
+    index: PathBuf,
+    new: PathBuf,
+    old: PathBuf,
+}
+
+impl Place {
+    /// Clears away what an earlier try left.
+    fn of(data: &Path) -> anyhow::Result<Self> {
+        let index = open::index_dir(data);
+        let (new, old) = (index.with_extension("new"), index.with_extension("old"));
+        // Broken off between two renamings: the old one is the only one.
+        if !index.exists() && old.exists() {
+            std::fs::rename(&old, &index)
+                .with_context(|| format!("could not rename {}", old.display()))?;
+        }
+        for left in [&new, &old] {
+            remove(left)?;
+        }
+        Ok(Self { index, new, old })
+    }
+
+    fn put(&self) -> anyhow::Result<()> {
+        let moved = || -> std::io::Result<()> {
+            if self.index.exists() {
+                std::fs::rename(&self.index, &self.old)?;
+            }
+            std::fs::rename(&self.new, &self.index)
+        };
+        moved().with_context(|| {
+            format!("could not put the index in its place {}", self.index.display())
+        })?;
+        remove(&self.old)
+    }
 }
 
 fn remove(dir: &Path) -> anyhow::Result<()> {
@@ -166,7 +220,9 @@ fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) {
         terminal.json(&json!({
             "pages": rebuilt.pages,
             "bare": rebuilt.bare,
-            "to_fetch": rebuilt.to_fetch,
+            "to_fetch": rebuilt.missing,
+            "files": rebuilt.files,
+            "torn_files": rebuilt.torn,
         }));
         return;
     }
@@ -174,10 +230,11 @@ fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) {
     if rebuilt.bare > 0 {
         terminal.line(format!("{} without content", plural(rebuilt.bare, "address", "addresses")));
     }
-    if rebuilt.to_fetch > 0 {
+    if rebuilt.missing > 0 {
         terminal.line(format!(
-            "{} not in the archive: the next crawl fetches what is missing",
-            plural(rebuilt.to_fetch, "page is", "pages are")
+            "{} not in the archive as the crawl had them last{}; the next crawl fetches them",
+            plural(rebuilt.missing, "page is", "pages are"),
+            torn(rebuilt),
         ));
     }
 }

@@ -48,9 +48,19 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
     }
     terminal.line(match found.total {
         0 => format!("no page has all of the words \"{words}\""),
-        total => format!("{} of {}", found.hits.len(), plural(total as u64, "result", "results")),
+        total => shown_of(found.hits.len(), args.skip, total),
     });
     Ok(Exit::Done)
+}
+
+/// Which of all results were shown.
+fn shown_of(shown: usize, skipped: usize, total: usize) -> String {
+    let all = plural(total as u64, "result", "results");
+    match (shown, skipped) {
+        (0, _) => format!("none of {all} beyond the first {skipped}"),
+        (_, 0) => format!("{shown} of {all}"),
+        (_, _) => format!("{} to {} of {all}", skipped + 1, skipped + shown),
+    }
 }
 
 fn why_no_snippet(hit: &Hit) -> &'static str {

@@ -52,11 +52,17 @@ impl Filters {
         let value = value.split_once("://").map_or(value, |(_, rest)| rest);
         let at = value.find('/').unwrap_or(value.len());
         let (host, path) = value.split_at_checked(at).unwrap_or((value, ""));
+        let host = without_port(host);
         if host.is_empty() {
             return Taken::Word;
         }
         self.sites.push(host.to_lowercase());
         Taken::Filter(Some(path).filter(|path| path.len() > 1))
+    }
+
+    /// Whether nothing is narrowed.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     /// The clauses that a document must meet, none of which counts for its place.
@@ -83,6 +89,19 @@ impl Filters {
             (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
         };
         queries.into_iter().map(must).collect()
+    }
+}
+
+/// The index knows hosts; an address as results show it may have a port.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.contains(':') => {
+            name
+        }
+        Some((name, port)) if name.ends_with(']') && port.bytes().all(|b| b.is_ascii_digit()) => {
+            name
+        }
+        Some(_) | None => host,
     }
 }
 
@@ -131,6 +150,9 @@ mod tests {
             ),
             ("site:example.org/", Taken::Filter(None), site("example.org")),
             ("site:", Taken::Word, none()),
+            ("site:127.0.0.1:8000", Taken::Filter(None), site("127.0.0.1")),
+            ("site:http://[::1]:8000/", Taken::Filter(None), site("[::1]")),
+            ("site:[::1]", Taken::Filter(None), site("[::1]")),
             ("lang:de-AT", Taken::Filter(None), Filters { language: Some("de".into()), ..none() }),
             ("language:en", Taken::Filter(None), Filters { language: Some("en".into()), ..none() }),
             ("lang:german", Taken::Word, none()),

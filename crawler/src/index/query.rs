@@ -6,8 +6,8 @@ use std::ops::Bound;
 use comity_compliance::Timestamp;
 use tantivy::Term;
 use tantivy::query::{
-    BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, Occur, PhraseQuery, Query,
-    RangeQuery, TermQuery,
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, Occur, PhraseQuery,
+    Query, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::tokenizer::TextAnalyzer;
@@ -42,6 +42,8 @@ struct Phrase {
     readings: Vec<Words>,
     /// Whether it is a word as common as "the", which a page need not have.
     is_common: bool,
+    /// Whether it must stand in the address.
+    in_address: bool,
 }
 
 /// How much of what is looked for must be there.
@@ -72,16 +74,19 @@ impl Wanted {
         let typed = end.and_then(|(end, _)| typed.get(..end)).unwrap_or(typed);
         let mut wanted = Self::default();
         let mut single = Vec::new();
+        let mut is_excluded = false;
         for (part, quoted) in typed.split('"').zip([false, true].into_iter().cycle()) {
             if quoted {
-                wanted.phrases.extend(reading.phrase(part));
+                let phrases = if is_excluded { &mut wanted.excluded } else { &mut wanted.phrases };
+                phrases.extend(reading.phrase(part));
                 continue;
             }
+            is_excluded = part.split(char::is_whitespace).next_back() == Some("-");
             for piece in part.split_whitespace() {
                 wanted.take(piece, reading, &mut single);
             }
         }
-        if wanted.phrases.is_empty() {
+        if wanted.phrases.is_empty() && wanted.filters.is_empty() {
             // Nothing is found by what it has not.
             wanted.phrases = std::mem::take(&mut wanted.excluded);
         }
@@ -99,7 +104,8 @@ impl Wanted {
     fn take<'a>(&mut self, piece: &'a str, reading: &mut Reading<'_>, single: &mut Vec<&'a str>) {
         match self.filters.take(piece) {
             Taken::Filter(words) => {
-                self.phrases.extend(words.and_then(|words| reading.phrase(words)));
+                let phrase = words.and_then(|words| reading.phrase(words));
+                self.phrases.extend(phrase.map(|phrase| Phrase { in_address: true, ..phrase }));
             }
             Taken::Word => match piece.strip_prefix('-') {
                 Some(word) => self.excluded.extend(reading.phrase(word)),
@@ -113,7 +119,7 @@ impl Wanted {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.phrases.is_empty()
+        self.phrases.is_empty() && self.filters.is_empty()
     }
 
     /// Whether fewer words could be asked for.
@@ -123,7 +129,8 @@ impl Wanted {
 
     /// All single words in all forms, for highlighting.
     pub(super) fn words(&self) -> HashSet<&str> {
-        let words = self.phrases.iter().flat_map(|phrase| &phrase.readings).flatten();
+        let phrases = self.phrases.iter().filter(|phrase| !phrase.in_address);
+        let words = phrases.flat_map(|phrase| &phrase.readings).flatten();
         words.map(|(_, word)| word.as_str()).collect()
     }
 
@@ -143,7 +150,13 @@ impl Wanted {
                 (true, _) | (false, Strictness::Half) => Occur::Should,
             };
             most += usize::from(strictness == Strictness::Half);
-            clauses.push((occur, anywhere(&phrase.readings, &boosts)));
+            let (address, everywhere) = (&[(fields.url_words, 1.0)][..], &boosts[..]);
+            let places = if phrase.in_address { address } else { everywhere };
+            clauses.push((occur, anywhere(&phrase.readings, places)));
+        }
+        if self.phrases.is_empty() {
+            // Filters alone: then all that counts is what is known of the page itself.
+            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(AllQuery), 1.0))));
         }
         if strictness == Strictness::All && !self.in_order.is_empty() {
             let boosts = IN_ORDER_BOOSTS.map(|(field, boost)| (field(fields), boost));

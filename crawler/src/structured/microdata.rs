@@ -75,12 +75,16 @@ impl Source<'_> {
         if element.attr("itemscope").is_some() {
             return Some(self.item(element, room, depth.checked_sub(1)?));
         }
+        // Beyond the standard, but in every example of schema.org, and what search engines read.
+        if let Some(content) = element.attr("content") {
+            return room.text(content);
+        }
         let name = element.value().name();
         if let Some(attribute) = address_attribute(name) {
             return room.address(self.dom, element.attr(attribute).unwrap_or_default());
         }
         let written = match name {
-            "meta" => Some(element.attr("content").unwrap_or_default()),
+            "meta" => Some(""),
             "data" | "meter" => Some(element.attr("value").unwrap_or_default()),
             "time" => element.attr("datetime"),
             _ => None,

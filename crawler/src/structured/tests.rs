@@ -31,6 +31,10 @@ fn items() {
             json!([{ "@type": "https://schema.org/Product", "image": "https://example.org/dir/a.png", "url": "https://example.org/x", "id": "9", "made": "2020-01-01", "sku": "7" }]),
         ),
         (
+            r#"<div itemscope><span itemprop="price" content="19.90">19,90</span></div>"#,
+            json!([{ "price": "19.90" }]),
+        ),
+        (
             r#"<div itemscope><p itemprop="flavor">Lemon</p><p itemprop="flavor">Apricot</p><span itemprop="a b">both</span></div>"#,
             json!([{ "flavor": ["Lemon", "Apricot"], "a": "both", "b": "both" }]),
         ),

@@ -336,7 +336,9 @@ impl<E: Engine> Store for LocalStore<E> {
 
     async fn requeue(&self, reasons: Vec<String>) -> Result<u64, StoreError> {
         let is_held = move |row: &PageRow| {
-            let reason = row.held_back_by().filter(|_| row.place.is_none());
+            // One that is put off, to be judged again some day, waits no longer either.
+            let waits = row.place.is_none_or(|place| place.due > 0);
+            let reason = row.held_back_by().filter(|_| waits);
             reason.is_some_and(|reason| reasons.iter().any(|known| known == reason))
         };
         self.change_pages(is_held, |draft, url| draft.again(url)).await

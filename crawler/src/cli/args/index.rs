@@ -48,6 +48,10 @@ pub(crate) struct RebuildArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) warc: Option<PathBuf>,
 
+    /// Put the new index in its place even if the archive lacks most of the pages
+    #[arg(long)]
+    pub(crate) partial: bool,
+
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,7 +7,7 @@ mod verify;
 use comity_compliance::{Publication, RefusalReason, Terms, Timestamp, Withheld};
 use comity_storage::{Outcome, PageRecord, Role};
 
-pub use self::rebuild::{Rebuilding, Rebuilt, rebuild};
+pub use self::rebuild::{Rebuilding, Rebuilt, fetch_missing, rebuild};
 pub use self::verify::{Verified, verify, withdraw};
 
 use super::publish;

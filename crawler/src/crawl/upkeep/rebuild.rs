@@ -13,7 +13,7 @@ use crate::crawl::publish::{self, Linked, Published};
 use crate::crawl::reply::header_text;
 use crate::crawl::{CrawlError, links};
 use crate::extract::ReadPage;
-use crate::index::{DocumentKey, IndexChange, IndexWriter};
+use crate::index::{DocumentKey, IndexChange, IndexWriter, Searcher};
 use crate::net::Completeness;
 use crate::output::warc::{Response, Responses};
 use crate::page::{ScanLimits, header_links, scan};
@@ -41,9 +41,12 @@ pub struct Rebuilt {
     pub pages: u64,
     /// Addresses that are there without content.
     pub bare: u64,
-    /// Pages that may be shown and are not in the archive. They are queued, and so are in the index
-    /// again after the next crawl.
-    pub to_fetch: u64,
+    /// Pages that may be shown and are not in the archive as the crawl had them last.
+    pub missing: u64,
+    /// Files of the archive that were read.
+    pub files: u64,
+    /// Of these, those that end in the middle of a record, or are no archive.
+    pub torn: u64,
 }
 
 /// Responses that are read at a time, off the runtime's threads.
@@ -83,9 +86,42 @@ pub async fn rebuild<S: Store>(
             }
         }
     }
+    (rebuilt.files, rebuilt.torn) = responses.files();
     from.what_is_left(&done, &mut index, &mut rebuilt).await?;
     index.commit().and_then(|()| index.close()).map_err(CrawlError::Index)?;
     Ok(rebuilt)
+}
+
+/// Queues every page that may be shown and is not in this index, to be fetched wholly; says how many.
+///
+/// # Errors
+/// [`CrawlError`] if the store or the index fails.
+pub async fn fetch_missing<S: Store>(
+    from: &Rebuilding<'_, S>,
+    index: &Searcher,
+) -> Result<u64, CrawlError> {
+    let mut held = HashSet::new();
+    for kept in index.documents() {
+        let url = Url::parse(&kept.map_err(CrawlError::Index)?.url).ok();
+        held.extend(url.as_ref().map(publish::document_key));
+    }
+    let (mut cursor, mut queued) = (None, 0);
+    loop {
+        let (pages, next) = from.store.all_pages(cursor, RECORDS).await?;
+        let is_missing = |page: &PageRecord| {
+            let due = Due::of(page, from.bare_urls, from.now);
+            matches!(due, Due::Full(_) | Due::Embedded(_))
+                && !held.contains(&publish::document_key(&page.url))
+        };
+        let missing = pages.into_iter().filter(is_missing);
+        let missing: Vec<_> = missing.map(|page| fetch_again(page, from.now)).collect();
+        queued += missing.len() as u64;
+        from.store.push(missing).await?;
+        if next.is_none() {
+            return Ok(queued);
+        }
+        cursor = next;
+    }
 }
 
 /// Some more responses, none at the end.
@@ -119,7 +155,7 @@ impl<S: Store> Rebuilding<'_, S> {
         made.await.map_err(|panic| CrawlError::Worker(panic.to_string()))
     }
 
-    /// Addresses without content, and pages that must be fetched again.
+    /// Addresses without content, and the number of pages that must be fetched again.
     async fn what_is_left(
         &self,
         done: &HashSet<DocumentKey>,
@@ -129,21 +165,17 @@ impl<S: Store> Rebuilding<'_, S> {
         let mut from = None;
         loop {
             let (pages, next) = self.store.all_pages(from, RECORDS).await?;
-            let (mut bare, mut to_fetch) = (Vec::new(), Vec::new());
+            let mut bare = Vec::new();
             for page in pages {
                 let is_done = done.contains(&publish::document_key(&page.url));
                 match Due::of(&page, self.bare_urls, self.now) {
                     Due::Bare => bare.push(publish::bare(&page, self.now)),
-                    Due::Full(_) | Due::Embedded(_) if !is_done => {
-                        to_fetch.push(fetch_again(page, self.now));
-                    }
-                    Due::Full(_) | Due::Embedded(_) | Due::Nothing(_) => {}
+                    Due::Full(_) | Due::Embedded(_) => rebuilt.missing += u64::from(!is_done),
+                    Due::Nothing(_) => {}
                 }
             }
             rebuilt.bare += bare.len() as u64;
-            rebuilt.to_fetch += to_fetch.len() as u64;
             index.apply(&bare).map_err(CrawlError::Index)?;
-            self.store.push(to_fetch).await?;
             if next.is_none() {
                 return Ok(());
             }

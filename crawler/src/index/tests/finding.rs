@@ -94,7 +94,13 @@ fn searches_are_narrowed() {
         ("word -page", &[]),
         ("word -site", &[1, 2, 3, 4, 5]),
         ("\"site:example.com\"", &[]),
-        ("site:example.com", &[]),
+        ("site:example.com", &[4]),
+        ("site:example.org:8080/library", &[1]),
+        ("after:2024", &[1, 4]),
+        ("site:example.org -page", &[]),
+        ("word -\"word of\"", &[]),
+        ("word - \"of a page\"", &[1, 2, 3, 4, 5]),
+        ("word -\"page word\"", &[1, 2, 3, 4, 5]),
     ] {
         assert_eq!(set(&searcher, words), expect, "{words}");
     }

@@ -43,6 +43,8 @@ pub(crate) struct Responses {
     open: Option<(PathBuf, BufReader<File>)>,
     taken: u64,
     bytes: u64,
+    read: u64,
+    torn: u64,
 }
 
 impl Responses {
@@ -53,7 +55,7 @@ impl Responses {
         files.extend(file::open_files(dir)?);
         let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |about| about.len());
         let bytes = files.iter().map(length).sum();
-        Ok(Self { files: files.into_iter(), open: None, taken: 0, bytes })
+        Ok(Self { files: files.into_iter(), open: None, taken: 0, bytes, read: 0, torn: 0 })
     }
 
     /// Bytes of all files.
@@ -64,6 +66,11 @@ impl Responses {
     /// Bytes of files that were read to their end.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
+    }
+
+    /// Files that were read, and those of them that end before their last record does.
+    pub(crate) fn files(&self) -> (u64, u64) {
+        (self.read, self.torn)
     }
 
     /// The next of them.
@@ -85,7 +92,10 @@ impl Responses {
                     }
                 }
                 Ok(None) => self.close(),
-                Err(error) if is_torn(&error) => self.close(),
+                Err(error) if is_torn(&error) => {
+                    self.torn += 1;
+                    self.close();
+                }
                 Err(error) => return Err(OutputError::file("read", path)(error)),
             }
         }
@@ -93,6 +103,7 @@ impl Responses {
 
     fn close(&mut self) {
         if let Some((path, _)) = self.open.take() {
+            self.read += 1;
             self.taken += std::fs::metadata(path).map_or(0, |about| about.len());
         }
     }
