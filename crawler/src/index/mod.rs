@@ -8,6 +8,7 @@ mod analyzer;
 mod date;
 mod embedding;
 mod error;
+mod exclusion;
 mod filter;
 mod language;
 mod query;

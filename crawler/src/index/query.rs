@@ -14,6 +14,7 @@ use tantivy::tokenizer::TextAnalyzer;
 
 use super::Form;
 use super::analyzer::{self, Common};
+use super::exclusion::Excluded;
 use super::filter::{Filters, Taken};
 use super::language::Language;
 use super::ranking::{IN_ORDER_BOOSTS, WORD_BOOSTS};
@@ -163,7 +164,8 @@ impl Wanted {
             clauses.push((Occur::Should, anywhere(&self.in_order, &boosts)));
         }
         for phrase in &self.excluded {
-            clauses.push((Occur::MustNot, anywhere(&phrase.readings, &boosts)));
+            let left_out = Excluded(anywhere(&phrase.readings, &boosts));
+            clauses.push((Occur::MustNot, Box::new(left_out)));
         }
         clauses.extend(permitted(fields, forms, now));
         BooleanQuery::with_minimum_required_clauses(clauses, most.div_ceil(2))

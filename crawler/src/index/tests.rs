@@ -374,16 +374,23 @@ proptest! {
             prop_assert!(snippet.text.get(at).is_some_and(|word| !word.is_empty()));
         }
     }
+}
 
-    #[test]
-    fn nothing_typed_is_an_error(words in "\\PC{0,60}") {
-        let mut analyzer = analyzer::build();
-        let (_, fields) = schema::build();
-        let wanted = wanted(&words, &mut analyzer);
-        for strictness in [query::Strictness::All, query::Strictness::Half] {
-            let _ = wanted.query(&fields, (&[Form::Full], strictness), NOW);
-        }
+/// Whatever is typed is answered, by an index of several files with words of many kinds.
+#[test]
+fn nothing_typed_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::open_or_create(dir.path()).unwrap();
+    for key in 0..4 {
+        let texts = ["a b a c", "b a -a site:x", "c b a \u{301} é 东京", "a a a b"];
+        writer.apply(&[put(document(key, "a b", texts[usize::from(key)]))]).unwrap();
+        writer.commit().unwrap();
     }
+    let searcher = Searcher::open(dir.path()).unwrap();
+    proptest!(|(words in "(\\PC{0,40}|[-\" abc:]{0,30}|(-?(\"[abc ]{1,6}\"|[abc]|site:[a-z.]{0,4}) ){0,5})")| {
+        let hits = searcher.search(&words, NOW, 10, 0);
+        prop_assert!(hits.is_ok(), "{words}: {hits:?}");
+    });
 }
 
 /// A lock that another process has, and one that cannot be made, as in a directory that cannot be
