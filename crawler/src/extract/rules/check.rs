@@ -143,8 +143,13 @@ fn format(config: &FieldConfig, at: &At<'_>) -> Result<Option<String>, RuleFault
 }
 
 fn selector(text: &str, key: &str, at: &At<'_>) -> Result<Selector, RuleFault> {
-    Selector::parse(text)
-        .map_err(|error| at.wrong(key, format!("\"{text}\" is no CSS selector: {error}")))
+    Selector::parse(text).map_err(|error| {
+        // What the parser has no words for it asks to be reported, which is not the operator's to do.
+        let error = error.to_string();
+        let why = if error.contains("report this") { "" } else { &*error };
+        let colon = if why.is_empty() { "" } else { ": " };
+        at.wrong(key, format!("\"{text}\" is no CSS selector{colon}{why}"))
+    })
 }
 
 fn regex(text: &str, at: &At<'_>) -> Result<Regex, RuleFault> {
