@@ -68,11 +68,9 @@ impl<S: Store, T: Transport> Context<S, T> {
         publish::to_bytes(&[change])
     }
 
-    /// A page that was neither fetched before nor forbidden cannot be in the index.
+    /// A page that was never visited before cannot be in the index.
     pub(super) fn withdraw_if_indexed(&self, page: &PageRecord) -> Option<Vec<u8>> {
-        let was_bare = matches!(page.last, Some((_, Outcome::Refused { .. })));
-        let may_be_there =
-            self.settings.index && (page.fetches > 0 || self.settings.bare_urls && was_bare);
+        let may_be_there = self.settings.index && page.last.is_some();
         may_be_there.then(|| publish::to_bytes(&[publish::withdraw(&page.url)])).flatten()
     }
 }

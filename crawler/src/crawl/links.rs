@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use comity_compliance::{Directives, Follow, LeftOut, Site, Timestamp, judge_link};
+use comity_compliance::{Directives, Follow, LeftOut, Publication, Site, Timestamp, judge_link};
 use comity_storage::{Fate, Found, PageRecord, Plan, Role, Store, StoreError, Via};
 use url::Url;
 
@@ -141,7 +141,7 @@ impl<S: Store, T> Context<S, T> {
                     places.insert(url.clone(), found.len());
                     let from = Some(page.url.clone());
                     let (role, hops, at) = (Role::Page, 0, now);
-                    let anchor = self.kept_anchor(link);
+                    let anchor = self.kept_anchor(link, source.directives, now);
                     found.push(Found { url, depth, hops, role, via, from, anchor, at, plan });
                 }
             }
@@ -203,10 +203,17 @@ impl<S: Store, T> Context<S, T> {
         }
     }
 
-    /// What a link says, if the index may show where it leads by that alone (RT-049).
-    fn kept_anchor(&self, link: &Link) -> Option<String> {
-        let is_kept = self.settings.bare_urls && !link.anchor.is_empty();
-        is_kept.then(|| link.anchor.clone())
+    /// What a link says, if the index may show where it leads by that alone (RT-049). What a page
+    /// says that may not be quoted is not shown in the name of another either.
+    fn kept_anchor(&self, link: &Link, directives: &Directives, now: Timestamp) -> Option<String> {
+        if !self.settings.bare_urls || link.is_hidden || link.anchor.is_empty() {
+            return None;
+        }
+        let shown = match Publication::of(directives, now) {
+            Publication::Full(terms) => terms.snippet.cut(&link.anchor),
+            Publication::EmbeddedOnly(_) | Publication::BareUrl(_) | Publication::Nothing(_) => "",
+        };
+        (!shown.is_empty()).then(|| shown.to_owned())
     }
 
     /// Whether a URL that is not queued is remembered all the same.
@@ -294,6 +301,7 @@ fn of_header(header: &HeaderLinks) -> Vec<Link> {
         hreflang: String::new(),
         kind,
         anchor: String::new(),
+        is_hidden: false,
     };
     let canonical = header.canonical.iter().map(|url| link(url, LinkKind::Canonical));
     let refresh = header.refresh.iter().map(|refresh| link(&refresh.url, LinkKind::Refresh));

@@ -1,6 +1,7 @@
 //! Whole crawls of a simulated web under a held clock: hours pass in milliseconds, and the web's
 //! own ledger says who came when.
 
+mod bare;
 mod copies;
 mod extract;
 mod http;

@@ -110,7 +110,7 @@ impl<'a, T: Serialize> Out<'a, T> {
         } else {
             let (rel, hreflang, anchor) = (String::new(), String::new(), String::new());
             let kind = LinkKind::Hyperlink;
-            self.yielded.links.push(Link { url, rel, hreflang, kind, anchor });
+            self.yielded.links.push(Link { url, rel, hreflang, kind, anchor, is_hidden: false });
         }
     }
 

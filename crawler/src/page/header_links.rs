@@ -48,7 +48,7 @@ pub fn header_links<'l>(
         let hreflang = value.parameter("hreflang").unwrap_or_default().to_owned();
         if kind != LinkKind::Canonical {
             let (rel, anchor) = (rel.to_owned(), String::new());
-            found.links.push(Link { url: target, rel, hreflang, kind, anchor });
+            found.links.push(Link { url: target, rel, hreflang, kind, anchor, is_hidden: false });
         } else if !["hreflang", "lang", "media", "type"].iter().any(|key| value.has(key)) {
             canonicals.push(target);
         }

@@ -90,6 +90,7 @@ struct RawLink {
     hreflang: String,
     kind: LinkKind,
     anchor: String,
+    is_hidden: bool,
 }
 
 /// Longest language tag that is kept, in characters (RFC 5646 4.4.1).
@@ -133,14 +134,15 @@ impl Links {
             hreflang: short("hreflang", LANGUAGE_CHARS).unwrap_or_default(),
             kind,
             anchor: alt.unwrap_or_default(),
+            is_hidden: false,
         });
         Some(self.links.len() - 1)
     }
 
-    /// The text that a kept link stands on.
-    pub(super) fn anchor(&mut self, link: usize, text: String) {
+    /// The text that a kept link stands on, and whether any of it is hidden from snippets.
+    pub(super) fn anchor(&mut self, link: usize, text: String, is_hidden: bool) {
         if let Some(link) = self.links.get_mut(link) {
-            link.anchor = text;
+            (link.anchor, link.is_hidden) = (text, is_hidden);
         }
     }
 
@@ -157,8 +159,8 @@ impl Links {
                 dropped.long_links += 1;
                 return None;
             }
-            let RawLink { rel, hreflang, kind, anchor, .. } = link;
-            Some(Link { url, rel, hreflang, kind, anchor })
+            let RawLink { rel, hreflang, kind, anchor, is_hidden, .. } = link;
+            Some(Link { url, rel, hreflang, kind, anchor, is_hidden })
         });
         resolved.collect()
     }
@@ -172,5 +174,6 @@ pub(super) fn canonical(url: Url) -> Link {
         hreflang: String::new(),
         kind: LinkKind::Canonical,
         anchor: String::new(),
+        is_hidden: false,
     }
 }

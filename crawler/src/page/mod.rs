@@ -156,6 +156,8 @@ pub struct Link {
     pub kind: LinkKind,
     /// The text that it stands on; of an image the text in its place.
     pub anchor: String,
+    /// Whether `data-nosnippet` covers any of that text.
+    pub is_hidden: bool,
 }
 
 /// What kind of link it is; page-wide nofollow speaks of hyperlinks only (AM-62).

@@ -90,6 +90,8 @@ struct Pass<'p> {
     links: Links,
     /// Which link the text belongs to, and that text so far.
     anchor: Option<(usize, Text)>,
+    /// Whether any of that is hidden from snippets.
+    anchor_hidden: bool,
     text: Text,
     /// Text for snippets, since it is another than `text`.
     snippet_text: Option<Text>,
@@ -118,6 +120,7 @@ impl<'p> Pass<'p> {
             structured_bytes: 0,
             links: Links::default(),
             anchor: None,
+            anchor_hidden: false,
             text: Text::with_limit(limits.text_bytes),
             snippet_text: None,
             headings: Text::with_limit(limits.heading_bytes),
@@ -196,6 +199,7 @@ impl<'p> Pass<'p> {
                 if let Some(link) = self.link(href, tag, LinkKind::Hyperlink) {
                     let text = Text::with_limit(self.limits.anchor_chars.saturating_mul(4));
                     self.anchor = Some((link, text));
+                    self.anchor_hidden = false;
                 }
             }
             LINK => self.link_element(tag),
@@ -335,6 +339,7 @@ impl<'p> Pass<'p> {
         }
         if let Some((_, anchor)) = &mut self.anchor {
             anchor.push(text);
+            self.anchor_hidden |= self.tree.hides_snippet();
         }
     }
 
@@ -358,7 +363,8 @@ impl<'p> Pass<'p> {
 
     fn end_anchor(&mut self) {
         if let Some((link, text)) = self.anchor.take() {
-            self.links.anchor(link, one_line(&text.into_string(), self.limits.anchor_chars));
+            let text = one_line(&text.into_string(), self.limits.anchor_chars);
+            self.links.anchor(link, text, self.anchor_hidden);
         }
     }
 

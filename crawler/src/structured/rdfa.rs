@@ -9,34 +9,39 @@ use crate::extract::Dom;
 /// The items of a page that are no property of another.
 pub(super) fn items(dom: &Dom, room: &mut Room) -> Vec<Value> {
     let mut items = Vec::new();
-    let mut open = vec![(dom.root(), String::new())];
+    let mut open = vec![(dom.root(), "")];
     while let Some((element, vocab)) = open.pop() {
         if !room.look() {
             break;
         }
-        let vocab = vocab_of(element, &vocab);
+        let vocab = vocab_of(element, vocab);
         if element.attr("typeof").is_some() {
-            items.push(item(dom, (element, &vocab), room, DEPTH_MAX));
+            items.push(item(dom, (element, vocab), room, DEPTH_MAX));
             continue;
         }
-        let children: Vec<_> = element.child_elements().collect();
-        open.extend(children.into_iter().rev().map(|child| (child, vocab.clone())));
+        open.extend(below(element, vocab));
     }
     items
 }
 
-fn vocab_of(element: ElementRef<'_>, around: &str) -> String {
-    element.attr("vocab").map_or_else(|| around.to_owned(), |vocab| vocab.trim().to_owned())
+fn vocab_of<'e>(element: ElementRef<'e>, around: &'e str) -> &'e str {
+    element.value().attr("vocab").map_or(around, str::trim)
 }
 
 /// The name of a type or a property in its vocabulary.
 fn in_vocab(name: &str, vocab: &str) -> String {
-    if name.contains(':') { name.to_owned() } else { format!("{vocab}{name}") }
+    let is_joined = vocab.is_empty() || vocab.ends_with(['/', '#']);
+    match (name.contains(':'), is_joined) {
+        (true, _) => name.to_owned(),
+        (false, true) => format!("{vocab}{name}"),
+        // As people write schema.org's.
+        (false, false) => format!("{vocab}/{name}"),
+    }
 }
 
-fn item(
+fn item<'e>(
     dom: &Dom,
-    (element, vocab): (ElementRef<'_>, &str),
+    (element, vocab): (ElementRef<'e>, &'e str),
     room: &mut Room,
     depth: usize,
 ) -> Value {
@@ -49,18 +54,18 @@ fn item(
     if let Some(id) = element.attr("resource").and_then(|id| room.address(dom, id)) {
         room.add(&mut item, "@id", id);
     }
-    let mut open: Vec<(ElementRef<'_>, String)> = below(element, vocab);
+    let mut open = below(element, vocab);
     while let Some((next, around)) = open.pop() {
         if !room.look() {
             break;
         }
-        let vocab = vocab_of(next, &around);
+        let vocab = vocab_of(next, around);
         let names = room.names(next, "property");
         let is_item = next.attr("typeof").is_some();
         let value = match (names.is_empty(), is_item) {
             (true, _) => None,
             (false, true) => {
-                depth.checked_sub(1).map(|depth| self::item(dom, (next, &vocab), room, depth))
+                depth.checked_sub(1).map(|depth| self::item(dom, (next, vocab), room, depth))
             }
             (false, false) => value(dom, next, room),
         };
@@ -70,16 +75,16 @@ fn item(
             }
         }
         if !is_item {
-            open.extend(below(next, &vocab));
+            open.extend(below(next, vocab));
         }
     }
     Value::Object(item)
 }
 
 /// The children of an element, the last first, each with the vocabulary around it.
-fn below<'e>(element: ElementRef<'e>, vocab: &str) -> Vec<(ElementRef<'e>, String)> {
+fn below<'e>(element: ElementRef<'e>, vocab: &'e str) -> Vec<(ElementRef<'e>, &'e str)> {
     let children: Vec<_> = element.child_elements().collect();
-    children.into_iter().rev().map(|child| (child, vocab.to_owned())).collect()
+    children.into_iter().rev().map(|child| (child, vocab)).collect()
 }
 
 fn value(dom: &Dom, element: ElementRef<'_>, room: &mut Room) -> Option<Value> {

@@ -54,6 +54,10 @@ fn items() {
             r#"<div vocab="https://schema.org/" typeof="Book" resource="/b"><span property="author" typeof="Person"><b property="name">Ada</b></span><meta property="pages" content="9"></div>"#,
             json!([{ "@type": "https://schema.org/Book", "@id": "https://example.org/b", "author": { "@type": "https://schema.org/Person", "name": "Ada" }, "pages": "9" }]),
         ),
+        (
+            r#"<p vocab="https://schema.org" typeof="Person"></p>"#,
+            json!([{ "@type": "https://schema.org/Person" }]),
+        ),
         (r#"<meta property="og:title" content="t"><p typeof="">"#, json!([{}])),
         // SN-005: what data-nosnippet covers stays usable.
         (

@@ -144,7 +144,7 @@ impl<S: Store> Rebuilding<'_, S> {
         let Ok(url) = Url::parse(&response.url) else { return Ok(None) };
         let Some(page) = self.store.page(&url).await? else { return Ok(None) };
         let Some((_, fetched)) = page.last_fetch() else { return Ok(None) };
-        let is_last = fetched.archived.is_some_and(|archived| response.is_of(archived.at));
+        let is_last = fetched.archived.is_some_and(|archived| response.is(&archived));
         let is_due =
             matches!(Due::of(&page, self.bare_urls, self.now), Due::Full(_) | Due::Embedded(_));
         if !(is_last && is_due) {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use comity_compliance::Timestamp;
+use comity_storage::Archived;
 use flate2::bufread::GzDecoder;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
@@ -31,9 +31,9 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Whether it was captured at this instant.
-    pub(crate) fn is_of(&self, at: Timestamp) -> bool {
-        self.date == record::date(at)
+    /// Whether it is this capture, to the byte.
+    pub(crate) fn is(&self, archived: &Archived) -> bool {
+        self.date == record::date(archived.at) && record::sha1(&[&self.body]) == archived.payload
     }
 }
 
