@@ -213,16 +213,16 @@ pub(crate) struct CrawlArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Among the words:\n  \
     \"two words\"         side by side\n  \
-    -word               not with this word\n  \
+    -word               not with this word; in quotes with another, or behind --:\n                      \
+    comity search 'csv -file', comity search -- csv -file\n  \
     site:example.org    of this host and those below it; site:example.org/docs with \"docs\" in the address\n  \
     lang:de             in this language\n  \
     after:2024-05 before:2025\n                      \
     that changed in this time, as they say themselves\n\n\
-    Words that begin like an option, such as -n, go behind --: comity search csv -- -n\n\n\
     docs/search.md says how results are ranked and what is shown of each.")]
 pub(crate) struct SearchArgs {
     /// What to look for: pages with all of these words
-    #[arg(required = true, value_name = "WORDS", allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "WORDS")]
     pub(crate) words: Vec<String>,
 
     #[command(flatten)]
