@@ -45,6 +45,7 @@ fn document(number: u32) -> IndexChange {
         limits: ShowLimits::default(),
         links: (0..50).map(|link| u64::from(number * 31 + link)).collect(),
         embeds: vec![],
+        hidden_embeds: vec![],
         structured: vec![],
     }))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use comity_compliance::{CanonicalReason, Publication, Timestamp};
-use comity_storage::{Fetched, Outcome, PageRecord, Store};
+use comity_storage::{Fetched, Outcome, PageRecord, Review, Store};
 use url::Url;
 
 use super::Context;
@@ -61,11 +61,13 @@ impl<S: Store, T: Transport> Context<S, T> {
 
     /// The address alone, for whoever wants such addresses (RT-049). What was seen of a page before
     /// still counts: one that said noindex or whose date has passed is not shown in any way.
-    pub(super) fn bare(&self, page: &PageRecord, now: Timestamp) -> Option<Vec<u8>> {
+    /// It also says when that must be looked at again.
+    pub(super) fn bare(&self, page: &PageRecord, now: Timestamp) -> Option<(Vec<u8>, Review)> {
         let is_wanted =
             self.settings.index && self.settings.bare_urls && publish::may_be_bare(page, now);
         let change = is_wanted.then(|| publish::bare(page, now))?;
-        publish::to_bytes(&[change])
+        let review = publish::until(page, now).map_or(Review::Never, Review::At);
+        Some((publish::to_bytes(&[change])?, review))
     }
 
     /// A page that was never visited before cannot be in the index.

@@ -67,7 +67,7 @@ pub(super) fn linked(
         let Some((_, follow, _)) = taken(link, page, directives) else { continue };
         let url = urls::dedupe_form(&link.url, dedupe);
         if url != page.url {
-            linked.note(link.kind, follow, &url);
+            linked.note(link, follow, &url);
         }
     }
     linked.finish();
@@ -109,7 +109,7 @@ impl<S: Store, T> Context<S, T> {
             let url = urls::dedupe_form(&link.url, &self.settings.urls.dedupe);
             let Some((via, follow, depth)) = taken(link, page, source.directives) else { continue };
             if self.settings.index && url != page.url {
-                linked.note(link.kind, follow, &url);
+                linked.note(link, follow, &url);
             }
             let place = places.get(&url).copied();
             // One link that may be followed is enough, whatever the others say.
@@ -266,10 +266,13 @@ impl<S: Store, T> Context<S, T> {
 
 impl Linked {
     /// Only what may be followed speaks for where it leads; what is embedded is part of the page.
-    fn note(&mut self, kind: LinkKind, follow: Follow, url: &Url) {
-        match kind {
+    fn note(&mut self, link: &Link, follow: Follow, url: &Url) {
+        match link.kind {
             LinkKind::Hyperlink if follow == Follow::Yes => {
                 self.links.push(publish::address_of(url));
+            }
+            LinkKind::Frame if link.is_hidden => {
+                self.hidden_embeds.push(publish::address_of(url));
             }
             LinkKind::Frame => self.embeds.push(publish::address_of(url)),
             LinkKind::Hyperlink
@@ -286,7 +289,7 @@ impl Linked {
 
     /// A page has one voice, however often it links.
     fn finish(&mut self) {
-        for addresses in [&mut self.links, &mut self.embeds] {
+        for addresses in [&mut self.links, &mut self.embeds, &mut self.hidden_embeds] {
             addresses.sort_unstable();
             addresses.dedup();
         }

@@ -43,6 +43,8 @@ pub(super) struct Linked {
     pub(super) links: Vec<u64>,
     /// By frames.
     pub(super) embeds: Vec<u64>,
+    /// By frames that `data-nosnippet` covers.
+    pub(super) hidden_embeds: Vec<u64>,
 }
 
 impl Published<'_> {
@@ -71,6 +73,7 @@ impl Published<'_> {
             limits: show_limits(terms),
             links: self.links.links,
             embeds: self.links.embeds,
+            hidden_embeds: self.links.hidden_embeds,
             structured: self.structured,
             ..empty(self.url, form, self.fetched_at)
         }))
@@ -96,6 +99,7 @@ fn empty(url: &Url, form: Form, fetched_at: Timestamp) -> Document {
         limits: ShowLimits::default(),
         links: Vec::new(),
         embeds: Vec::new(),
+        hidden_embeds: Vec::new(),
         structured: Vec::new(),
     }
 }
@@ -105,7 +109,17 @@ fn empty(url: &Url, form: Form, fetched_at: Timestamp) -> Document {
 pub(crate) fn bare(page: &PageRecord, now: Timestamp) -> IndexChange {
     let title = page.anchor.clone().unwrap_or_default();
     let limits = ShowLimits { snippet_chars: Some(0), ..ShowLimits::default() };
-    IndexChange::Put(Box::new(Document { title, limits, ..empty(&page.url, Form::Bare, now) }))
+    IndexChange::Put(Box::new(Document {
+        title,
+        limits,
+        expires_at_ms: until(page, now).map(Timestamp::as_millis),
+        ..empty(&page.url, Form::Bare, now)
+    }))
+}
+
+/// The day that a page's rules named when it was last read.
+pub(super) fn until(page: &PageRecord, now: Timestamp) -> Option<Timestamp> {
+    publication_of(page.last_fetch()?.1, now).until()
 }
 
 /// Whether nothing that was seen of a page before it was forbidden keeps its address back.

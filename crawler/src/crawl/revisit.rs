@@ -139,10 +139,12 @@ impl<S: Store, T: Transport> Context<S, T> {
         fetched.directives = notes(copy, &directives);
         fetched.publication = why.unwrap_or(publication.code()).into();
         let (mut sink, mut next) = (None, Next::Never);
-        if publication.terms().is_none() {
+        if publication != was {
+            // Only new rules of the header come here, and they allow less than there was.
             sink = self.withdraw_if_indexed(page);
             fetched.sent = false;
-        } else if is_released || fetched.directives != copy.directives {
+        }
+        if publication.terms().is_some() && (is_released || publication != was) {
             // The index needs the page's text, for its new rules or because the page that stood in
             // for it is gone: it is asked for wholly.
             (fetched.etag, fetched.last_modified) = (None, None);

@@ -138,8 +138,11 @@ impl<S: Store, T: Transport> Context<S, T> {
         match reason {
             // What may no longer be read may no longer be shown (RT-049).
             RefusalReason::RobotsDisallow => {
-                let sink = self.bare(page, now).or_else(|| self.withdraw_if_indexed(page));
-                Visit { sink, index_review: Review::Never, ..visit }
+                let (sink, index_review) = match self.bare(page, now) {
+                    Some((bare, review)) => (Some(bare), review),
+                    None => (self.withdraw_if_indexed(page), Review::Never),
+                };
+                Visit { sink, index_review, ..visit }
             }
             RefusalReason::OutOfScope
             | RefusalReason::UnsupportedScheme

@@ -9,7 +9,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocSet as _, Term};
 
 use super::Form;
-use super::searcher::{Found, Search};
+use super::searcher::{Embedded, Found, Search};
 
 /// Embedded pages that one search looks at, the best first.
 const EMBEDDED_MAX: usize = 100;
@@ -31,22 +31,32 @@ pub(super) fn find(
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for (score, through) in search.searcher.search(within, &top)? {
-        for at in embedders(search, through)? {
-            if seen.insert(at) && !meets(search, own, at)? {
-                found.push(Found { score, at, through: Some(through) });
+        for is_hidden in [false, true] {
+            for at in embedders(search, through, is_hidden)? {
+                if seen.insert(at) && !meets(search, own, at)? {
+                    let through = Some(Embedded { at: through, is_hidden });
+                    found.push(Found { score, at, through });
+                }
             }
         }
     }
     Ok(found)
 }
 
-/// The documents that embed this one and may be shown.
-fn embedders(search: &Search<'_>, embedded: DocAddress) -> tantivy::Result<Vec<DocAddress>> {
+/// The documents that embed this one, where it is hidden from snippets or where it is not, and may
+/// be shown.
+fn embedders(
+    search: &Search<'_>,
+    embedded: DocAddress,
+    is_hidden: bool,
+) -> tantivy::Result<Vec<DocAddress>> {
     let columns = search.searcher.segment_reader(embedded.segment_ord).fast_fields();
     let Some(address) = columns.u64("address")?.first(embedded.doc_id) else {
         return Ok(Vec::new());
     };
-    let embeds = Term::from_field_u64(search.fields.embeds, address);
+    let fields = search.fields;
+    let field = if is_hidden { fields.hidden_embeds } else { fields.embeds };
+    let embeds = Term::from_field_u64(field, address);
     let embeds: Box<dyn Query> = Box::new(TermQuery::new(embeds, IndexRecordOption::Basic));
     let mut clauses = vec![(Occur::Must, embeds)];
     clauses.extend(super::query::permitted(search.fields, &[Form::Full], search.now));

@@ -91,6 +91,9 @@ pub struct Document {
     pub links: Vec<u64>,
     /// The addresses of pages that it embeds by `iframe` or `frame`, by [`address_of`].
     pub embeds: Vec<u64>,
+    /// The same, of those that stand in a part of it that `data-nosnippet` covers: they are found
+    /// through it and not quoted (SN-006).
+    pub hidden_embeds: Vec<u64>,
     /// Its structured data, one JSON text each (SN-005).
     pub structured: Vec<String>,
 }

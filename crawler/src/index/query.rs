@@ -87,10 +87,6 @@ impl Wanted {
                 wanted.take(piece, reading, &mut single);
             }
         }
-        if wanted.phrases.is_empty() && wanted.filters.is_empty() {
-            // Nothing is found by what it has not.
-            wanted.phrases = std::mem::take(&mut wanted.excluded);
-        }
         wanted.phrases.truncate(WORDS_MAX);
         let are_all_common = wanted.phrases.iter().all(|phrase| phrase.is_common);
         for phrase in &mut wanted.phrases {
@@ -120,7 +116,7 @@ impl Wanted {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.phrases.is_empty() && self.filters.is_empty()
+        self.phrases.is_empty() && self.excluded.is_empty() && self.filters.is_empty()
     }
 
     /// Whether fewer words could be asked for.
@@ -156,7 +152,7 @@ impl Wanted {
             clauses.push((occur, anywhere(&phrase.readings, places)));
         }
         if self.phrases.is_empty() {
-            // Filters alone: then all that counts is what is known of the page itself.
+            // Filters or what is left out alone: then all that counts is what is known of the page itself.
             clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(AllQuery), 1.0))));
         }
         if strictness == Strictness::All && !self.in_order.is_empty() {

@@ -35,6 +35,7 @@ pub(super) struct Fields {
     pub(super) address: Field,
     pub(super) links: Field,
     pub(super) embeds: Field,
+    pub(super) hidden_embeds: Field,
     pub(super) structured: Field,
     pub(super) expires_at_ms: Field,
     pub(super) form: Field,
@@ -84,6 +85,7 @@ pub(super) fn build() -> (Schema, Fields) {
         address: schema.add_u64_field("address", FAST),
         links: schema.add_u64_field("links", INDEXED),
         embeds: schema.add_u64_field("embeds", INDEXED),
+        hidden_embeds: schema.add_u64_field("hidden_embeds", INDEXED),
         structured: schema.add_text_field("structured", STORED),
         expires_at_ms: schema.add_i64_field("expires_at_ms", FAST | STORED),
         form: schema.add_text_field("form", names | STORED),
@@ -151,8 +153,13 @@ impl Fields {
         if let Some(dated) = document.dated_ms {
             out.add_i64(self.dated_ms, dated);
         }
-        document.links.iter().for_each(|link| out.add_u64(self.links, *link));
-        document.embeds.iter().for_each(|embedded| out.add_u64(self.embeds, *embedded));
+        for (field, addresses) in [
+            (self.links, &document.links),
+            (self.embeds, &document.embeds),
+            (self.hidden_embeds, &document.hidden_embeds),
+        ] {
+            addresses.iter().for_each(|address| out.add_u64(field, *address));
+        }
         document.structured.iter().for_each(|data| out.add_text(self.structured, data));
         out
     }

@@ -180,7 +180,14 @@ pub(super) struct Search<'a> {
 pub(super) struct Found {
     pub(super) score: f32,
     pub(super) at: DocAddress,
-    pub(super) through: Option<DocAddress>,
+    pub(super) through: Option<Embedded>,
+}
+
+/// An embedded page.
+pub(super) struct Embedded {
+    pub(super) at: DocAddress,
+    /// Whether `data-nosnippet` covers the place where it is embedded.
+    pub(super) is_hidden: bool,
 }
 
 impl Search<'_> {
@@ -249,12 +256,14 @@ impl Search<'_> {
 
     fn hit(&mut self, found: &Found, words: &HashSet<&str>) -> tantivy::Result<Hit> {
         let own = self.stored(found.at)?;
-        let quoted = found.through.map(|through| self.stored(through)).transpose()?;
+        let through = found.through.as_ref();
+        let embedded = through.map(|embedded| self.stored(embedded.at)).transpose()?;
+        let quoted = embedded.as_ref().filter(|_| through.is_some_and(|page| !page.is_hidden));
         let mut limits = own.limits;
-        if let Some(quoted) = &quoted {
+        if let Some(quoted) = quoted {
             limits.snippet_chars = stricter(limits.snippet_chars, quoted.limits.snippet_chars);
         }
-        let text = quoted.as_ref().map_or(&own, |quoted| quoted);
+        let text = quoted.unwrap_or(&own);
         let permitted = limits
             .snippet_chars
             .map_or(USUAL_CHARS, |chars| usize::try_from(chars).unwrap_or(usize::MAX));
@@ -271,7 +280,7 @@ impl Search<'_> {
             url: own.url,
             title: own.title,
             form: own.form,
-            embedded: quoted.map(|quoted| quoted.url),
+            embedded: embedded.map(|embedded| embedded.url),
             snippet,
             site: own.site,
             language: own.language,

@@ -27,6 +27,7 @@ fn document(key: u8, title: &str, text: &str) -> Document {
         dated_ms: None,
         links: vec![],
         embeds: vec![],
+        hidden_embeds: vec![],
         structured: vec![],
         expires_at_ms: None,
         form: Form::Full,
@@ -70,7 +71,7 @@ fn words_find_documents() {
         document(5, "东京指南", "我住在东京的新宿区"),
         document(6, "Other", "mentions the event loop only in passing, in a longer sentence"),
     ]);
-    let cases: [(&str, &[u8]); 24] = [
+    let cases: [(&str, &[u8]); 25] = [
         ("asyncio.gather", &[1]),
         ("asyncio gather", &[1, 2]),
         ("ASYNCIO", &[1, 2]),
@@ -94,7 +95,8 @@ fn words_find_documents() {
         ("  !?* ", &[]),
         ("dogs AND ) ( \" title:", &[]),
         ("dogs ) ( + - * ~ ^ [ ] { } \\ : \"", &[4]),
-        ("-dogs", &[4]),
+        ("-dogs", &[1, 2, 3, 5, 6]),
+        ("-\"event loop\" -dogs", &[2, 3, 5]),
     ];
     for (words, expect) in cases {
         let mut keys = found(&searcher, words);

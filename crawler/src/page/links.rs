@@ -102,7 +102,7 @@ impl Links {
         &mut self,
         href: Cow<'_, str>,
         tag: &Tag<'_>,
-        kind: LinkKind,
+        (kind, is_hidden): (LinkKind, bool),
         limits: &ScanLimits,
         dropped: &mut Dropped,
     ) -> Option<usize> {
@@ -134,7 +134,7 @@ impl Links {
             hreflang: short("hreflang", LANGUAGE_CHARS).unwrap_or_default(),
             kind,
             anchor: alt.unwrap_or_default(),
-            is_hidden: false,
+            is_hidden,
         });
         Some(self.links.len() - 1)
     }
@@ -142,7 +142,8 @@ impl Links {
     /// The text that a kept link stands on, and whether any of it is hidden from snippets.
     pub(super) fn anchor(&mut self, link: usize, text: String, is_hidden: bool) {
         if let Some(link) = self.links.get_mut(link) {
-            (link.anchor, link.is_hidden) = (text, is_hidden);
+            link.anchor = text;
+            link.is_hidden |= is_hidden;
         }
     }
 

@@ -156,7 +156,7 @@ pub struct Link {
     pub kind: LinkKind,
     /// The text that it stands on; of an image the text in its place.
     pub anchor: String,
-    /// Whether `data-nosnippet` covers any of that text.
+    /// Whether `data-nosnippet` covers it, or any of that text.
     pub is_hidden: bool,
 }
 

@@ -283,7 +283,8 @@ impl<'p> Pass<'p> {
 
     /// Keeps a link; says which it is.
     fn link(&mut self, href: Option<Cow<'_, str>>, tag: &Tag<'_>, kind: LinkKind) -> Option<usize> {
-        self.links.keep(href?, tag, kind, self.limits, &mut self.dropped)
+        let what = (kind, self.tree.hides_snippet());
+        self.links.keep(href?, tag, what, self.limits, &mut self.dropped)
     }
 
     fn text(&mut self, text: tokens::Text<'_>) {

@@ -10,8 +10,8 @@ use serde_json::Value;
 /// JSON inside JSON beyond this is not shown.
 const DEPTH_MAX: usize = 64;
 
-/// Characters of a language's tag or another name beside a text.
-const NAME_CHARS: usize = 35;
+/// Parts of a language's tag, as in `zh-Hant-TW`.
+const SUBTAGS_MAX: usize = 4;
 
 /// What of a page's structured data may be shown where at most so many characters of its text may.
 /// None if it cannot be read, or if it has words of its own for what schema.org says.
@@ -39,8 +39,10 @@ fn cap(value: &mut Value, limit: usize, depth: usize) -> Result<(), OwnWords> {
                 return Err(OwnWords);
             }
             if !object.get("@type").is_some_and(is_no_creative_work) {
+                // Several descriptions are one text to whoever reads them, however each is written.
+                let mut left = limit;
                 let is_description = |name: &str| local(name).eq_ignore_ascii_case("description");
-                object.retain(|name, value| !is_description(name) || fits(value, limit));
+                object.retain(|name, value| !is_description(name) || fits(value, &mut left));
             }
             object.values_mut().try_for_each(|value| cap(value, limit, depth))
         }
@@ -52,49 +54,62 @@ fn has_own_words(context: &Value) -> bool {
     match context {
         Value::Object(_) => true,
         Value::Array(contexts) => contexts.iter().any(has_own_words),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::String(context) => !is_schema_org(context),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
-/// Cuts the texts of a description; whether anything is left.
-fn fits(value: &mut Value, limit: usize) -> bool {
+/// Whether this address names schema.org's own words, in one of the ways that pages do.
+fn is_schema_org(context: &str) -> bool {
+    let address = context.trim().to_ascii_lowercase();
+    let address = address.strip_prefix("https:").or(address.strip_prefix("http:"));
+    let host =
+        address.and_then(|rest| rest.strip_prefix("//")).and_then(|rest| rest.split('/').next());
+    matches!(host, Some("schema.org" | "www.schema.org"))
+}
+
+/// Cuts the texts of a description to what is left of the limit, and takes that off; whether
+/// anything remains.
+fn fits(value: &mut Value, left: &mut usize) -> bool {
     match value {
         Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(limit) {
+            if let Some((end, _)) = text.char_indices().nth(*left) {
                 text.truncate(end);
             }
+            *left -= text.chars().count();
             !text.is_empty()
         }
         Value::Array(items) => {
-            // Several descriptions are one text to whoever reads them.
-            let mut left = limit;
-            items.retain_mut(|item| {
-                let is_left = fits(item, left);
-                left -= chars_of(item).min(left);
-                is_left
-            });
+            items.retain_mut(|item| fits(item, left));
             !items.is_empty()
         }
         Value::Object(object) => {
             object.retain(|name, value| match name.as_str() {
-                "@value" => fits(value, limit),
-                "@language" | "@type" => chars_of(value) <= NAME_CHARS,
+                "@value" => fits(value, left),
+                "@language" => value.as_str().is_some_and(is_language),
                 _ => false,
             });
             object.contains_key("@value")
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => limit > 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            let rest = left.checked_sub(value.to_string().len());
+            rest.inspect(|rest| *left = *rest).is_some()
+        }
     }
 }
 
-fn chars_of(value: &Value) -> usize {
-    let text = value.as_str().or_else(|| value.get("@value")?.as_str());
-    text.map_or(0, |text| text.chars().count())
+/// Whether it could be a language's tag (RFC 5646 section 2.1), and is no sentence.
+fn is_language(tag: &str) -> bool {
+    let is_subtag = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    tag.split('-').count() <= SUBTAGS_MAX && tag.split('-').all(is_subtag)
 }
 
 /// The name without the vocabulary it is of: `Article` of `https://schema.org/Article`.
 fn local(name: &str) -> &str {
-    name.trim().rsplit(['/', '#', ':']).next().unwrap_or(name)
+    let name = name.trim().trim_end_matches(['/', '#', ':']);
+    name.rsplit(['/', '#', ':']).next().unwrap_or(name)
 }
 
 /// Whether all types of something are known, and none is a creative work.
@@ -314,11 +329,47 @@ mod tests {
                 Some(1),
                 json!({ "@id": "#x", "description": { "@value": "x" } }),
             ),
+            (
+                json!({ "description": { "@value": "x", "@language": ["a sentence"], "@type": "another" } }),
+                Some(1),
+                json!({ "description": { "@value": "x" } }),
+            ),
+            (
+                json!({ "description": [[long], [[long, long]]] }),
+                Some(14),
+                json!({ "description": [[long], [["a"]]] }),
+            ),
+            (
+                json!({ "Description": long, "description": long, "schema:description": long }),
+                Some(14),
+                json!({ "Description": long, "description": "a" }),
+            ),
+            (
+                json!({ "https://schema.org/description": long, "http://schema.org/description/": long }),
+                Some(0),
+                json!({}),
+            ),
+            (
+                json!({ "description": [123_456, true, null, "text"] }),
+                Some(5),
+                json!({ "description": [true, "t"] }),
+            ),
         ] {
             assert_eq!(shown(&data.to_string(), limit), Some(expect), "{data} {limit:?}");
         }
         let own = json!({ "@context": ["https://schema.org", { "summary": "description" }], "summary": long });
         assert_eq!(shown(&own.to_string(), Some(0)), None);
         assert_eq!(shown(&own.to_string(), None), Some(own));
+        for (context, is_known) in [
+            ("https://schema.org", true),
+            ("http://schema.org/", true),
+            ("https://www.schema.org/docs/jsonldcontext.json", true),
+            ("https://example.org/words.jsonld", false),
+            ("https://schema.org.example.org/", false),
+            ("words.jsonld", false),
+        ] {
+            let data = json!({ "@context": [context], "summary": long });
+            assert_eq!(shown(&data.to_string(), Some(0)).is_some(), is_known, "{context}");
+        }
     }
 }

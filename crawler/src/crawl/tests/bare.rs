@@ -45,6 +45,28 @@ async fn titles_keep_to_the_rules_of_the_linking_page() {
     }
 }
 
+/// RM-031: the day that a page named before it was forbidden holds for its bare address too.
+#[tokio::test(start_paused = true)]
+async fn an_address_leaves_on_its_pages_day() {
+    let page = "<meta name=robots content='unavailable_after: 2026-12-06'>hippos";
+    let web = Web::new(
+        Clock::starting_at(T0),
+        [(HOME, html("<a href=/shut>inside</a>")), ("https://a.example/shut", html(page))],
+    );
+    let (data, config) = (Data::new(), bare_config());
+    data.crawl(&web, &config).await;
+    web.set(ROBOTS, robots("user-agent: *\ndisallow: /shut\n"));
+    tokio::time::advance(2 * DAY).await;
+    data.crawl(&web, &config).await;
+    let day = |days: u32| T0.after(DAY * days);
+    assert_eq!(data.found("site:a.example/shut", day(2)), 1, "it is forbidden");
+    assert_eq!(data.found("site:a.example/shut", day(7)), 0, "its day has come");
+    tokio::time::advance(5 * DAY).await;
+    web.set(ROBOTS, (503, &[], String::new()));
+    data.crawl(&web, &config).await;
+    assert_eq!(data.found("site:a.example/shut", day(2)), 0, "it is withdrawn");
+}
+
 /// An address that may be fetched again is judged by what it says, whatever the settings are then.
 #[tokio::test(start_paused = true)]
 async fn what_turns_out_to_say_noindex_leaves() {

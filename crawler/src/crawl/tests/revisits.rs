@@ -87,6 +87,31 @@ async fn a_page_that_turned() {
     }
 }
 
+/// HT-002, AM-56: a 304 with rules that allow less counts at once, whatever becomes of the request
+/// for the whole page that follows. One line, one case: the rules.
+#[tokio::test(start_paused = true)]
+async fn a_304_that_allows_less() {
+    let cases: [Lines; 4] = [
+        &[("etag", "\"1\""), ("x-robots-tag", "nosnippet")],
+        &[("etag", "\"1\""), ("x-robots-tag", "max-snippet: 5")],
+        &[("etag", "\"1\""), ("x-robots-tag", "noindex, indexifembedded")],
+        &[("etag", "\"1\""), ("x-robots-tag", "notranslate")],
+    ];
+    for lines in cases {
+        let rules = lines[1].1;
+        let (data, web, config) = crawled().await;
+        // Whoever asks without a condition gets no answer.
+        web.set(PAGE, (503, lines, String::new()));
+        tokio::time::advance(DAY + DAY).await;
+        data.crawl(&web, &config).await;
+        assert_eq!(requests(&web, PAGE)[..3], [false, true, false], "{rules}");
+        assert_eq!(data.found("plums", T0), 0, "{rules}");
+        web.set(PAGE, (200, FIRST, "<title>Page</title>plums and pears".into()));
+        later(&data, &web, &config, 60 * DAY).await;
+        assert_eq!(data.found("plums", T0), 1, "back after {rules}");
+    }
+}
+
 /// A robots.txt that forbids what is in the index takes it out without a request; one that allows
 /// it again brings it back, by a request that no earlier copy cuts short (RT-049).
 #[tokio::test(start_paused = true)]

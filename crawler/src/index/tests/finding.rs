@@ -202,6 +202,25 @@ fn embedded_pages_find_those_that_embed_them() {
     assert_eq!(own.hits[0].embedded, None);
 }
 
+/// SN-006: where `data-nosnippet` covers the place, the page is found and quotes nothing of it.
+#[test]
+fn what_is_embedded_in_a_hidden_place_is_not_quoted() {
+    let mut widget = document(1, "Widget", "prices of tulips");
+    widget.form = Form::Embedded;
+    let mut hiding = document(2, "Hiding", "opening hours");
+    hiding.hidden_embeds = vec![address(1)];
+    let mut open = document(3, "Open", "closing hours");
+    (open.embeds, open.hidden_embeds) = (vec![address(1)], vec![address(1)]);
+    let (_dir, searcher) = index_of(vec![widget, hiding, open]);
+    let hits = searcher.search("tulips", NOW, 10, 0).unwrap().hits;
+    for (title, quoted) in [("Hiding", "opening hours"), ("Open", "prices of tulips")] {
+        let hit = hits.iter().find(|hit| hit.title == title).unwrap();
+        assert_eq!(hit.embedded.as_deref(), Some("https://example.org/1"));
+        assert_eq!(hit.snippet.as_ref().unwrap().text, quoted);
+    }
+    assert_eq!(hits.len(), 2);
+}
+
 /// RT-049, SN-005.
 #[test]
 fn what_comes_with_a_hit() {

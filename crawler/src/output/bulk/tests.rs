@@ -19,6 +19,7 @@ fn put(key: u8, title: &str) -> IndexChange {
         dated_ms: None,
         links: vec![],
         embeds: vec![],
+        hidden_embeds: vec![],
         structured: vec![],
         expires_at_ms: None,
         form: Form::Full,
