@@ -1,13 +1,13 @@
 //! What indexing a page costs: five hundred pages through our writer, to a commit, and beside it the
-//! engine alone with its own plain tokenizer and the same text, which is the floor. Each page is the
-//! made-up one with its words in another order.
+//! engine alone with its own plain tokenizer and the same text, which is the floor, and what of that
+//! is for quotes and for phrases. Each page is the made-up one with its words in another order.
 
 use std::hint::black_box;
 
 use comity::index::{Document, Form, IndexChange, IndexWriter, ShowLimits};
 use comity::page::{ScanLimits, scan};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use tantivy::schema::{STORED, Schema, TEXT};
+use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{Index, TantivyDocument};
 use url::Url;
 
@@ -58,11 +58,41 @@ fn ours(changes: &[IndexChange]) {
     writer.close().expect("an end");
 }
 
-fn engine_alone(texts: &[(String, String)]) {
+/// What the engine is asked to keep, when it works alone.
+struct Kept {
+    told: &'static str,
+    places: IndexRecordOption,
+    is_stored: bool,
+}
+
+const KEPT: [Kept; 3] = [
+    Kept {
+        told: "the engine alone",
+        places: IndexRecordOption::WithFreqsAndPositions,
+        is_stored: true,
+    },
+    Kept {
+        told: "the engine alone, nothing to be quoted",
+        places: IndexRecordOption::WithFreqsAndPositions,
+        is_stored: false,
+    },
+    Kept {
+        told: "the engine alone, nothing to be quoted, no phrases",
+        places: IndexRecordOption::WithFreqs,
+        is_stored: false,
+    },
+];
+
+fn engine_alone(texts: &[(String, String)], kept: &Kept) {
     let dir = tempfile::tempdir().expect("a directory");
+    let words = TextFieldIndexing::default().set_index_option(kept.places).set_tokenizer("default");
+    let mut options = TextOptions::default().set_indexing_options(words);
+    if kept.is_stored {
+        options = options.set_stored();
+    }
     let mut schema = Schema::builder();
-    let title = schema.add_text_field("title", TEXT | STORED);
-    let text = schema.add_text_field("text", TEXT | STORED);
+    let title = schema.add_text_field("title", options.clone());
+    let text = schema.add_text_field("text", options);
     let index = Index::create_in_dir(dir.path(), schema.build()).expect("an index");
     let mut writer = index.writer_with_num_threads(1, 50_000_000).expect("a writer");
     for (its_title, its_text) in black_box(texts) {
@@ -83,9 +113,11 @@ fn indexing(criterion: &mut Criterion) {
     group.bench_function("ours", |b| {
         b.iter_batched(|| (), |()| ours(&changes), BatchSize::PerIteration)
     });
-    group.bench_function("the engine alone", |b| {
-        b.iter_batched(|| (), |()| engine_alone(&texts), BatchSize::PerIteration);
-    });
+    for kept in &KEPT {
+        group.bench_function(kept.told, |b| {
+            b.iter_batched(|| (), |()| engine_alone(&texts, kept), BatchSize::PerIteration);
+        });
+    }
     group.finish();
 }
 
