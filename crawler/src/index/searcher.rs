@@ -270,8 +270,12 @@ impl Search<'_> {
         let language = super::language::primary(&text.language);
         let language = language.as_deref().and_then(Language::of_code);
         let limit_chars = permitted.min(USUAL_CHARS);
-        let snippet =
-            Snippet::cut(&text.snippet_text, (words, language), &mut self.analyzer, limit_chars);
+        let snippet = Snippet::cut(
+            (&own.title, &text.snippet_text),
+            (words, language),
+            &mut self.analyzer,
+            limit_chars,
+        );
         let structured = own.structured.iter();
         let structured =
             structured.filter_map(|json| structured::shown(json, own.limits.snippet_chars));

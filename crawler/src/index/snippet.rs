@@ -24,10 +24,10 @@ pub struct Snippet {
 }
 
 impl Snippet {
-    /// The best part of `text`, which is in this language, for `words`, in at most `limit_chars`
-    /// characters, ellipses included. None if nothing may or can be shown.
+    /// The best part of `text`, which is in this language and stands under this title, for `words`,
+    /// in at most `limit_chars` characters, ellipses included. None if nothing may or can be shown.
     pub(super) fn cut(
-        text: &str,
+        (title, text): (&str, &str),
         (words, language): (&HashSet<&str>, Option<Language>),
         analyzer: &mut TextAnalyzer,
         limit_chars: usize,
@@ -36,7 +36,8 @@ impl Snippet {
             return None;
         }
         let matches = find_words(&marked(text, language), words, analyzer);
-        let part = cut_part(text, best_start(text, &matches, limit_chars), limit_chars)?;
+        let start = best_start((title, text), &matches, limit_chars);
+        let part = cut_part(text, start, limit_chars)?;
         let mut out = String::new();
         if part.start > 0 && limit_chars > MARKED_CHARS_MIN {
             out.push(ELLIPSIS);
@@ -81,10 +82,16 @@ fn find_words(marked: &str, words: &HashSet<&str>, analyzer: &mut TextAnalyzer) 
 /// How many matches from one on are weighed against each other.
 const WINDOW_MATCHES: usize = 16;
 
-/// Where the part with the most different words begins: some way before its first match.
-fn best_start(text: &str, matches: &[Match], limit_chars: usize) -> usize {
-    let mut best: Option<(usize, usize)> = None;
+/// Where the part with the most different words begins: some way before its first match. What only
+/// says the title again is left out if there is anything else.
+fn best_start((title, text): (&str, &str), matches: &[Match], limit_chars: usize) -> usize {
+    let mut best: Option<(usize, Range<usize>)> = None;
+    let mut after_title = end_of_repeated(title, text, 0).unwrap_or(0);
     for (at, first) in matches.iter().enumerate() {
+        if let Some(end) = end_of_repeated(title, text, first.at.start) {
+            after_title = after_title.max(end);
+            continue;
+        }
         let mut seen: Vec<&str> = Vec::new();
         // Bytes are at least as many as characters, so what is counted does fit.
         let fits = |found: &&Match| found.at.end - first.at.start <= limit_chars * 3 / 4;
@@ -94,20 +101,21 @@ fn best_start(text: &str, matches: &[Match], limit_chars: usize) -> usize {
                 seen.push(&found.word);
             }
         }
-        if best.is_none_or(|(most, _)| seen.len() > most) {
-            best = Some((seen.len(), first.at.start));
+        if best.as_ref().is_none_or(|(most, _)| seen.len() > *most) {
+            best = Some((seen.len(), after_title..first.at.start));
         }
     }
-    let Some((_, first_match)) = best else {
-        return 0;
+    let Some((_, Range { start: floor, end: first_match })) = best else {
+        let goes_on = text.get(after_title..).is_some_and(|rest| !rest.trim().is_empty());
+        return if goes_on { after_title } else { 0 };
     };
-    let before = text.get(..first_match).unwrap_or_default();
+    let before = text.get(floor..first_match).unwrap_or_default();
     let lead = before.char_indices().rev().take(limit_chars / 4);
-    let lead = lead.map(|(at, _)| at).last().unwrap_or(first_match);
+    let lead = lead.map(|(at, _)| floor + at).last().unwrap_or(first_match);
     // Begins with a line or a sentence if one is near, else with a whole word.
     let near = text.get(lead..first_match).unwrap_or_default();
-    if lead == 0 {
-        return 0;
+    if lead == floor {
+        return floor;
     }
     let ends_sentence = |at: &usize| {
         let rest = near.get(*at..).unwrap_or_default();
@@ -117,6 +125,24 @@ fn best_start(text: &str, matches: &[Match], limit_chars: usize) -> usize {
     let sentence = ends.map(|(at, _)| at).find(ends_sentence);
     let start = sentence.or_else(|| near.find(char::is_whitespace));
     start.map_or(first_match, |at| lead + at + char_len_at(near, at))
+}
+
+/// What generators put behind a heading, for a link to the place.
+const MARKS: [char; 3] = ['¶', '#', ' '];
+const MARKS_BYTES: usize = 8;
+
+/// If the line at `at` is a heading that the title begins with, where it ends.
+fn end_of_repeated(title: &str, text: &str, at: usize) -> Option<usize> {
+    // No line is looked at that is longer than the title and its marks.
+    let reach = title.len() + MARKS_BYTES;
+    let (before, after) = text.as_bytes().split_at_checked(at)?;
+    let first = before.len().saturating_sub(reach);
+    let start = memchr::memrchr(b'\n', before.get(first..)?).map(|end| first + end + 1);
+    let start = start.or((first == 0).then_some(0))?;
+    let length = memchr::memchr(b'\n', after.get(..reach.min(after.len()))?);
+    let end = at + length.or((after.len() <= reach).then_some(after.len()))?;
+    let line = text.get(start..end)?.trim_end_matches(MARKS).trim_start();
+    title.starts_with(line).then_some(end)
 }
 
 fn char_len_at(text: &str, at: usize) -> usize {

@@ -280,6 +280,27 @@ fn snippets_are_cut_around_the_words() {
     assert!(snippet.text.ends_with('…'), "{snippet:?}");
 }
 
+/// A heading says once more what stands above the snippet. One line, one case: the title, the text,
+/// what is looked for, and the snippet.
+#[test]
+fn snippets_do_not_repeat_the_title() {
+    for (title, text, words, expect) in [
+        ("Plums — A book", "Plums¶\nHow plums grow.", "plums", "…How plums grow."),
+        ("Plums — A book", "Plums¶\nHow trees grow.", "plums", "…How trees grow."),
+        ("Plums — A book", "Fruit\nPlums #\nplums grow.", "plums", "…plums grow."),
+        ("Plums — A book", "Plums\nHow trees grow.", "book", "…How trees grow."),
+        ("Plums", "Plums", "plums", "Plums"),
+        ("Plums", "Plums\n", "plums", "Plums"),
+        ("A book", "Plums\nHow plums grow.", "plums", "Plums\nHow plums grow."),
+        ("Plums", "Plums and pears\nthere.", "plums", "Plums and pears\nthere."),
+        ("", "Plums\nthere.", "plums", "Plums\nthere."),
+    ] {
+        let (_dir, searcher) = index_of(vec![document(1, title, text)]);
+        let hits = searcher.search(words, NOW, 1, 0).unwrap().hits;
+        assert_eq!(hits[0].snippet.as_ref().unwrap().text, expect, "{title} {text}");
+    }
+}
+
 #[test]
 fn an_index_that_is_not_there_says_so() {
     let dir = tempfile::tempdir().unwrap();
@@ -356,13 +377,14 @@ proptest! {
     #[test]
     fn a_snippet_never_exceeds_its_limit(
         text in "[a-cé☺\n .…]{0,120}",
+        title in "[a-c ]{0,4}",
         words in "[a-cé]{1,2}( [a-c]{1,2}){0,2}",
         limit in 0_usize..60,
     ) {
         let mut analyzer = analyzer::build();
         let wanted = wanted(&words, &mut analyzer);
         let words = (&wanted.words(), None);
-        let snippet = snippet::Snippet::cut(&text, words, &mut analyzer, limit);
+        let snippet = snippet::Snippet::cut((&title, &text), words, &mut analyzer, limit);
         let Some(snippet) = snippet else {
             prop_assert!(limit == 0 || text.trim().is_empty());
             return Ok(());
