@@ -32,17 +32,18 @@ mod tell;
 mod tests;
 pub mod upkeep;
 mod visit;
+mod watch;
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use comity_compliance::robots::RobotsRecord;
 use comity_compliance::{
-    Ended, Facts, Grounds, GroundsReason, Origin, Scope, ScopeKind, Site, SitePace, Timestamp,
+    Ended, Facts, Grounds, GroundsReason, Scope, ScopeKind, Site, SitePace, Timestamp,
 };
-use comity_storage::{Role, Stats, Store, StoreError};
+use comity_storage::{Role, Store, StoreError};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +54,7 @@ pub use self::report::{Counts, Event, Progress, Reporter};
 pub use self::robots::fetch_once;
 pub use self::saved::{has_index, load_config, note_cut_off, note_index, save_config};
 pub use self::scorer::{BreadthFirst, FoundLink, Keywords, OnPage, Score, Scorer};
+pub use self::watch::Watch;
 
 use self::audit::Audit;
 use self::budget::Budget;
@@ -312,7 +314,7 @@ impl<S: Store, T: Transport> Crawl<S, T> {
 
     /// What can be asked while it runs.
     pub fn watch(&self) -> Watch<S, T> {
-        Watch { context: Arc::clone(&self.context) }
+        Watch::of(&self.context)
     }
 
     /// Crawls until nothing is due soon, or until it is told to stop; then closes the store.
@@ -464,44 +466,5 @@ impl<S, T: Transport> Context<S, T> {
         };
         turn.request_ended(ended, &self.settings.policy);
         fetched
-    }
-}
-
-/// A view of a running crawl.
-pub struct Watch<S, T> {
-    context: Arc<Context<S, T>>,
-}
-
-impl<S: Store, T> Watch<S, T> {
-    /// How far it is.
-    pub fn progress(&self, started: Timestamp) -> Progress {
-        let now = self.context.clock.now();
-        let stats = self.context.store.stats();
-        let sites_active = self.context.active.load(Ordering::Relaxed);
-        // While a site is lent, the store's next event may be that the loan runs out.
-        let next_due = self.context.store.next_ready().filter(|_| sites_active == 0);
-        Progress {
-            counts: self.context.reporter.counts(),
-            queued: stats.queued,
-            known: stats.known,
-            sites_active,
-            next_due_ms: next_due.map(Timestamp::as_millis),
-            seconds: now.since(started).as_secs_f64(),
-        }
-    }
-
-    /// The paces of sites that were asked lately, at most `max`; not of those being asked now.
-    pub fn paces(&self, max: usize) -> Vec<(Site, SitePace)> {
-        self.context.gates.paces(max)
-    }
-
-    /// What is known of robots.txt files that were needed lately, at most `max`.
-    pub fn robots_records(&self, max: usize) -> Vec<(Origin, Arc<RobotsRecord>)> {
-        self.context.robots.at_hand(max)
-    }
-
-    /// What the store holds.
-    pub fn stats(&self) -> Stats {
-        self.context.store.stats()
     }
 }

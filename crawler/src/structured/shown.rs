@@ -329,6 +329,16 @@ mod tests {
                 Some(1),
                 json!({ "@id": "#x", "description": { "@value": "x" } }),
             ),
+        ] {
+            assert_eq!(shown(&data.to_string(), limit), Some(expect), "{data} {limit:?}");
+        }
+    }
+
+    /// SN-005: whatever a description is made of, all of it together keeps to the limit.
+    #[test]
+    fn descriptions_share_the_limit() {
+        let long = "a description";
+        for (data, limit, expect) in [
             (
                 json!({ "description": { "@value": "x", "@language": ["a sentence"], "@type": "another" } }),
                 Some(1),
@@ -357,6 +367,12 @@ mod tests {
         ] {
             assert_eq!(shown(&data.to_string(), limit), Some(expect), "{data} {limit:?}");
         }
+    }
+
+    /// Which words of a foreign vocabulary are a description cannot be told.
+    #[test]
+    fn words_of_their_own() {
+        let long = "a description";
         let own = json!({ "@context": ["https://schema.org", { "summary": "description" }], "summary": long });
         assert_eq!(shown(&own.to_string(), Some(0)), None);
         assert_eq!(shown(&own.to_string(), None), Some(own));
