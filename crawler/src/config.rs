@@ -3,6 +3,7 @@
 //! A key that does not exist is an error that names the nearest one that does: a misspelt
 //! politeness setting must not pass for the default.
 
+pub(crate) mod clash;
 mod crawl;
 mod file;
 mod network;
