@@ -90,8 +90,12 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
             exported.torn_bytes
         ));
     }
+    if exported.unreadable > 0 {
+        let files = plural(exported.unreadable as u64, "file", "files");
+        said.push_str(&format!("; {files} could not be read, which the log names"));
+    }
     progress::say(&said);
-    Ok(Exit::Done)
+    Ok(if exported.unreadable == 0 { Exit::Done } else { Exit::FoundErrors })
 }
 
 /// The file, or standard output.

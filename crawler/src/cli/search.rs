@@ -8,7 +8,7 @@ use super::args::SearchArgs;
 use super::terminal::{Terminal, Tone, plural};
 use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
-use crate::index::{Form, Hit, ImagePreview, Permission, Searcher};
+use crate::index::{Form, Hit, ImagePreview, Permission};
 
 pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
@@ -16,7 +16,7 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
     if words.trim().is_empty() {
         return Err(Usage("search for what? Give one or more words".into()).into());
     }
-    let searcher = Searcher::open(&open::index_dir(&data))?;
+    let searcher = open::index_to_read(&data)?;
     let found = searcher.search(&words, Clock::real().now(), args.limit, args.skip)?;
     let terminal = Terminal::new();
     if args.json {

@@ -161,6 +161,11 @@ fn files_in(dir: &Path, ending: &str) -> Result<Vec<PathBuf>, OutputError> {
             .and_then(|name| name.to_str())
             .is_some_and(|name| name.ends_with(ending))
         {
+            // What is not there, as at the end of a link, is an error where it is read.
+            if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+                tracing::warn!(path = %path.display(), "it is no file, and is passed over");
+                continue;
+            }
             files.push(path);
         }
     }
