@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::crawl::{CrawlConfig, IdentityConfig, PolitenessConfig, RecrawlConfig, RulesConfig};
 pub use self::file::ConfigError;
+pub(crate) use self::file::nearest;
 pub use self::network::NetworkConfig;
 pub use self::output::{BulkConfig, ItemsConfig, OutputConfig, WarcConfig};
 pub use self::storage::{IndexConfig, StorageConfig};

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::args::SearchArgs;
 use super::terminal::{Terminal, Tone, plural};
+use super::visible::visible;
 use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
 use crate::index::{Form, Hit, ImagePreview, Permission};
@@ -76,11 +77,11 @@ fn snippet(hit: &Hit, terminal: Terminal) -> Option<String> {
     let mut text = String::new();
     let mut done = 0;
     for range in &snippet.highlights {
-        text.push_str(snippet.text.get(done..range.start)?);
+        text.push_str(&visible(snippet.text.get(done..range.start)?));
         text.push_str(&terminal.paint(Tone::Note, snippet.text.get(range.clone())?));
         done = range.end;
     }
-    text.push_str(snippet.text.get(done..)?);
+    text.push_str(&visible(snippet.text.get(done..)?));
     Some(format!("  {}", one_line(&text)))
 }
 
