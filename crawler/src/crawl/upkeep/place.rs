@@ -161,7 +161,11 @@ impl Place {
             Mark::Replaced.put(&self.index)?;
             rename(&self.index, &self.old)?;
         }
-        self.settle()
+        let put = self.settle();
+        if put.is_err() && !exists(&self.index) {
+            rename(&self.old, &self.index)?;
+        }
+        put
     }
 }
 
