@@ -71,7 +71,7 @@ fn tell_verified(found: &Verified, withdrawn: bool, as_json: bool) {
         terminal.line(format!("… and {} more (--json lists all)", found.forbidden.len() - LISTED));
     }
     let forbidden = found.forbidden.len() as u64;
-    let done = if withdrawn { ", taken out now" } else { "" };
+    let done = if withdrawn && forbidden > 0 { ", taken out now" } else { "" };
     terminal.line(format!(
         "{}, {} of them forbidden{done}",
         plural(found.documents, "document", "documents"),
@@ -85,8 +85,12 @@ fn tell_verified(found: &Verified, withdrawn: bool, as_json: bool) {
     let rows = [
         (
             found.unwanted.len() as u64,
-            "of them bare addresses of an earlier run with --bare-urls, which the last run was \
-             without; --withdraw takes them out, and so does a rebuild",
+            if withdrawn {
+                "bare addresses of an earlier run with --bare-urls are taken out now"
+            } else {
+                "of them bare addresses of an earlier run with --bare-urls, which the last run was \
+                 without; --withdraw takes them out, and so does a rebuild"
+            },
         ),
         (found.expired, "expired since; no search finds them, and the next crawl takes them out"),
         (found.waiting, "waiting to be changed, as after a crash; the next crawl does it"),
@@ -96,11 +100,7 @@ fn tell_verified(found: &Verified, withdrawn: bool, as_json: bool) {
              --no-index; `comity index rebuild` brings what is archived, and queues the others",
         ),
     ];
-    let rows = rows
-        .into_iter()
-        .enumerate()
-        .filter(|(n, (count, _))| *count > 0 && !(withdrawn && *n == 0));
-    for (_, (count, what)) in rows {
+    for (count, what) in rows.into_iter().filter(|(count, _)| *count > 0) {
         terminal.line(format!("{count} {what}"));
     }
 }
