@@ -34,6 +34,7 @@ use self::running::{Offer, spawned};
 pub use self::running::{Report, Running};
 use crate::clock::Clock;
 use crate::config::{Config, Span};
+use crate::crawl::upkeep::{Place, PlaceError};
 use crate::crawl::{
     Crawl, CrawlError, Event, Extractors, Parts, Reporter, Scorer, UrlFilter, has_index,
     note_index, save_config,
@@ -111,6 +112,9 @@ pub enum CrawlerError {
         .0.display()
     )]
     IndexGone(PathBuf),
+    /// A rebuild of the index was broken off, and could not be ended.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// An index beside a store in memory.
     #[error("an index needs a directory: say .data(\"crawl-data\")")]
     IndexWithoutData,
@@ -354,6 +358,7 @@ pub(crate) async fn open_index<S: Store>(
         return Ok(None);
     }
     let dir = index_dir(&settings.store.data);
+    Place::of(&dir).settle()?;
     let expected = has_index(store).await?;
     if expected && !dir.join("meta.json").is_file() {
         return Err(CrawlerError::IndexGone(dir));

@@ -3,6 +3,7 @@
 //! A key that does not exist is an error that names the nearest one that does: a misspelt
 //! politeness setting must not pass for the default.
 
+pub(crate) mod clash;
 mod crawl;
 mod file;
 mod network;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::crawl::{CrawlConfig, IdentityConfig, PolitenessConfig, RecrawlConfig, RulesConfig};
 pub use self::file::ConfigError;
+pub(crate) use self::file::nearest;
 pub use self::network::NetworkConfig;
 pub use self::output::{BulkConfig, ItemsConfig, OutputConfig, WarcConfig};
 pub use self::storage::{IndexConfig, StorageConfig};

@@ -14,7 +14,7 @@ use governor::Quota;
 use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, ItemsConfig, NetworkConfig, PolitenessConfig, WarcConfig};
+use crate::config::{Config, ItemsConfig, NetworkConfig, PolitenessConfig, WarcConfig, clash};
 use crate::index::INDEX_MEMORY_BYTES;
 use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
 use crate::output::bulk::BulkSettings;
@@ -188,6 +188,9 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] names the first setting that cannot be.
     pub fn new(config: &Config) -> Result<Self, SettingsError> {
+        if let Some((setting, problem)) = clash::fault(config) {
+            return Err(SettingsError { setting, problem });
+        }
         let seeds = seeds(config)?;
         let (store, mut policy) = (store(config)?, policy(config)?);
         // A build without FTP takes no such seed.

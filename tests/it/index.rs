@@ -141,8 +141,70 @@ fn made_anew_from_the_archive() {
     verify(dir, &[]).well();
     // Whoever no more wants addresses that are forbidden has them taken out.
     crawl(dir, &seed, &[]);
-    assert_eq!(verify(dir, &["--withdraw"]).json()["forbidden"][0]["reason"], "robots-disallow");
+    let left = verify(dir, &[]).well().json();
+    assert_eq!((&left["unwanted_bare"], &left["forbidden"]), (&1.into(), &serde_json::json!([])));
+    verify(dir, &["--withdraw"]).well();
+    assert_eq!(verify(dir, &[]).well().json()["unwanted_bare"], 0);
     assert_eq!(paths(&search(dir, "private ledger")), [""], "one of the two words");
+}
+
+/// A rebuild removes only what it made, keeps a link, and passes over what is no archive; killed
+/// whenever, it leaves an index that answers.
+#[test]
+fn nobodys_directories_are_removed() {
+    let (site, dir) = (Site::of_pages(6), tempfile::tempdir().unwrap());
+    let (seed, dir) = (site.url("/"), dir.path());
+    crawl(dir, &seed, &["--warc", "warc"]);
+    let (index, data) = (dir.join("data/index"), dir.join("data"));
+    for mine in ["index.old", "index.new"] {
+        std::fs::create_dir(data.join(mine)).unwrap();
+        std::fs::write(data.join(mine).join("letter"), "dear").unwrap();
+    }
+    std::fs::rename(&index, dir.join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(dir.join("elsewhere"), &index).unwrap();
+    let rebuild = ["index", "rebuild", "--data", "data"];
+    run(dir, &rebuild).well();
+    assert!(index.is_symlink() && search(dir, "page").len() == 6);
+    for mine in ["index.old", "index.new"] {
+        assert_eq!(std::fs::read_to_string(data.join(mine).join("letter")).unwrap(), "dear");
+    }
+    // Killed between the two renamings: whoever comes next ends it.
+    for next in [
+        &["search", "page", "--data", "data"][..],
+        &["index", "verify", "--data", "data"],
+        &["crawl", "--data", "data"],
+    ] {
+        let away = dir.join(".elsewhere-comity-old");
+        std::fs::rename(dir.join("elsewhere"), &away).unwrap();
+        std::fs::write(away.join(".comity-rebuild"), "replaced\n").unwrap();
+        run(dir, next).well();
+        assert_eq!(search(dir, "page").len(), 6, "{next:?}");
+        assert!(!away.exists());
+    }
+    for after in [5, 20, 60, 150, 300] {
+        let mut rebuild = start(dir, &rebuild);
+        std::thread::sleep(std::time::Duration::from_millis(after));
+        rebuild.kill().unwrap();
+        rebuild.wait().unwrap();
+        assert_eq!(search(dir, "page").len(), 6, "killed after {after} ms");
+    }
+    // What is no file, and what cannot be read.
+    let warc = dir.join("warc");
+    std::fs::create_dir(warc.join("a.warc.gz")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(warc.join("b.warc.gz")).status();
+    assert!(pipe.unwrap().success());
+    let done = run(dir, &rebuild).well();
+    assert!(done.err.matches("is no file").count() == 2, "{}", done.err);
+    std::os::unix::fs::symlink("nowhere", warc.join("c.warc.gz")).unwrap();
+    let parts =
+        ["6 pages in the index again", "1 file of the archive could not be read", "c.warc.gz"];
+    run(dir, &rebuild).badly(1, &parts);
+    run(dir, &["export", "cdxj", "--warc", "warc"]).badly(1, &["1 file could not be read"]);
+    verify(dir, &[]).well();
+    let own = dir.join(".elsewhere-comity-new");
+    std::fs::create_dir(&own).unwrap();
+    run(dir, &rebuild).badly(1, &[".elsewhere-comity-new was not made by comity", "move it away"]);
+    assert!(own.exists());
 }
 
 /// An index that is behind what the crawl knows, as an old copy put back, is found out and mended.

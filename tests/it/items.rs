@@ -156,6 +156,21 @@ fn mistakes() {
         ("[output.items]\nformat = \"xml\"\n", 2, &["line 7, column 10", "`jsonl`, `csv`"][..]),
         ("[output.items]\npath = \"a.csv\"\n", 2, &["line 7, column 8: output.items.path"]),
         (foreign, 1, &["comity.toml: it is no file of items"]),
+        (
+            "[output.items]\npath = \"data/audit.jsonl\"\n",
+            2,
+            &["output.items.path", "the crawl's own"],
+        ),
+        (
+            "[output.items]\npath = \"w\"\n[output.warc]\ndir = \"./w\"\n",
+            2,
+            &["output.items.path", "the archive's"],
+        ),
+        (
+            "[output.items]\nformat = \"csv\"\ncolumns = [\"titel\"]\n",
+            2,
+            &["output.items.columns", "\"titel\"; did you mean \"title\"?"],
+        ),
     ] {
         let dir = dir(settings);
         let before = fs::read(dir.path().join("comity.toml")).unwrap();

@@ -165,7 +165,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long)]
     pub(crate) stay: bool,
 
-    /// Look again now at all that was fetched, whenever it would be due; at the usual pace
+    /// Look again now at all that was fetched, whenever it would be due; at the usual pace, and by the
+    /// robots.txt that is held as long as it is fresh (a day at most)
     #[arg(long)]
     pub(crate) look_now: bool,
 
@@ -229,16 +230,25 @@ pub(crate) struct SearchArgs {
     pub(crate) data: DataArgs,
 
     /// How many results, 1,000 at most
-    #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = 10, value_name = "N", value_parser = results)]
     pub(crate) limit: usize,
 
     /// How many of the best to leave out
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = left_out)]
     pub(crate) skip: usize,
 
     /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn results(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "give a number of results, 1 to 1000".into())
+}
+
+fn left_out(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "give a number of results to leave out, such as 10".into())
 }
 
 #[derive(Args, Debug)]

@@ -15,7 +15,7 @@ use super::status::Survey;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
 use super::{Exit, Usage, open, progress, read_config, status};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, nearest};
 use crate::crawl::{
     Counts, Crawl, End, Event, Extractors, Parts, Progress, Reporter, Watch, save_config,
 };
@@ -93,16 +93,31 @@ fn extractors(rules: Vec<rules::Rules>, settings: &Settings) -> anyhow::Result<E
                 .into(),
         )
     })?;
-    if items.format == ItemFormat::Csv && items.columns.is_empty() {
+    if items.format == ItemFormat::Csv {
+        let mut fields: Vec<String> = vec![];
         for name in rules.iter().flat_map(rules::Rules::field_names) {
-            if !items.columns.iter().any(|column| column == name) {
-                items.columns.push(name.into());
+            if !fields.iter().any(|field| field == name) {
+                fields.push(name.into());
             }
+        }
+        if items.columns.is_empty() {
+            items.columns = fields;
+        } else if let Some(column) = items.columns.iter().find(|name| !fields.contains(name)) {
+            return Err(Usage(no_such_field(column, &fields)).into());
         }
     }
     extractors.send_to(Arc::new(ItemFiles::open(items)?));
     rules.into_iter().for_each(|rules| extractors.add(rules));
     Ok(extractors)
+}
+
+fn no_such_field(column: &str, fields: &[String]) -> String {
+    let nearest = nearest(column, fields.iter().map(String::as_str));
+    let advice = match nearest {
+        Some(field) => format!("did you mean \"{field}\"?"),
+        None => format!("there are {}", fields.join(", ")),
+    };
+    format!("output.items.columns: no extractor has a field \"{column}\"; {advice}")
 }
 
 /// The settings file with the flags over it; without a seed in either, the last run's settings.
@@ -357,7 +372,11 @@ impl Summary<'_> {
         if self.settings.index {
             row(
                 "indexed",
-                format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
+                format!(
+                    "{}; withheld {}",
+                    plural(counts.indexed, "page", "pages"),
+                    by_reason(&counts.withheld)
+                ),
             );
         }
         items_rows(counts).into_iter().for_each(|(name, value)| row(name, value));

@@ -10,10 +10,11 @@ use anyhow::Context as _;
 use comity_storage::Store as _;
 
 use self::pages::Pages;
-use super::args::{CdxjArgs, ExportArgs, ExportCommand};
+use super::args::{CdxjArgs, ExportArgs, ExportCommand, ExportFormat};
 use super::terminal::plural;
 use super::{Exit, Usage, data_dir, open, progress, read_config};
 use crate::clock::Clock;
+use crate::config::clash;
 use crate::output::warc::export_cdxj;
 
 pub(super) async fn run(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
@@ -28,6 +29,17 @@ const PORTION: usize = 1_000;
 
 async fn page_records(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
+    if args.format == ExportFormat::Parquet && !cfg!(feature = "parquet") {
+        let problem = "this build writes no Parquet: build it with `cargo build --release -p comity \
+                       --features parquet`, or take --format jsonl or csv";
+        return Err(Usage(problem.into()).into());
+    }
+    let own = args.output.as_deref().and_then(|path| Some((path, clash::own_name(&data, path)?)));
+    if let Some((path, what)) = own {
+        let path = path.display();
+        let problem = format!("--output {path} is the crawl's own ({what} in its data directory)");
+        return Err(Usage(problem).into());
+    }
     open::not_in_use(&data, "export")?;
     let (store, _) = open::earlier(&data, Clock::real()).await?;
     let written = write_pages(&store, &args, opened(args.output.as_deref())?).await;
@@ -77,6 +89,11 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
                 .into(),
         )
     })?;
+    let own = args.output.as_deref().filter(|path| clash::is_of_archive(&dir, path));
+    if let Some(path) = own {
+        let problem = format!("--output {} is the archive's own; name another", path.display());
+        return Err(Usage(problem).into());
+    }
     let exported = export_cdxj(&dir, &mut opened(args.output.as_deref())?)?;
     let mut said = format!(
         "{} of {}",
@@ -90,8 +107,12 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
             exported.torn_bytes
         ));
     }
+    if exported.unreadable > 0 {
+        let files = plural(exported.unreadable as u64, "file", "files");
+        said.push_str(&format!("; {files} could not be read, which the log names"));
+    }
     progress::say(&said);
-    Ok(Exit::Done)
+    Ok(if exported.unreadable == 0 { Exit::Done } else { Exit::FoundErrors })
 }
 
 /// The file, or standard output.

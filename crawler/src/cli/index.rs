@@ -1,8 +1,8 @@
 //! `comity index`: the search index looked after.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use comity_storage::Store as _;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::progress::Meter;
 use super::terminal::{Terminal, Tone, plural};
 use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
-use crate::crawl::upkeep::{self, Rebuilding, Rebuilt, Verified};
+use crate::crawl::upkeep::{self, Place, Rebuilding, Rebuilt, Verified};
 use crate::crawl::{has_index, note_index};
 use crate::index::{IndexWriter, Searcher};
 use crate::settings::Settings;
@@ -26,16 +26,18 @@ pub(super) async fn run(args: IndexArgs, config: Option<&Path>) -> anyhow::Resul
 async fn verify(args: VerifyArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
     open::not_in_use(&data, "index verify")?;
-    let index = Searcher::open(&open::index_dir(&data))?;
+    let index = open::index_to_read(&data)?;
     let clock = Clock::real();
     let (store, settings) = open::earlier(&data, clock).await?;
     let verified = upkeep::verify(&store, &index, settings.bare_urls, clock.now()).await;
     store.close().await?;
     let verified = verified?;
-    let withdrawn = args.withdraw && !verified.forbidden.is_empty();
+    let leaving = verified.forbidden.iter().map(|(url, _)| url).chain(&verified.unwanted);
+    let leaving: Vec<_> = leaving.map(String::as_str).collect();
+    let withdrawn = args.withdraw && !leaving.is_empty();
     if withdrawn {
         let mut writer = IndexWriter::open_or_create(&open::index_dir(&data))?;
-        upkeep::withdraw(&mut writer, &verified.forbidden)?;
+        upkeep::withdraw(&mut writer, &leaving)?;
         writer.close()?;
     }
     tell_verified(&verified, withdrawn, args.json);
@@ -55,6 +57,7 @@ fn tell_verified(found: &Verified, withdrawn: bool, as_json: bool) {
             "documents": found.documents,
             "forbidden": forbidden,
             "withdrawn": withdrawn,
+            "unwanted_bare": found.unwanted.len(),
             "expired": found.expired,
             "missing": found.missing,
             "waiting": found.waiting,
@@ -68,13 +71,27 @@ fn tell_verified(found: &Verified, withdrawn: bool, as_json: bool) {
         terminal.line(format!("… and {} more (--json lists all)", found.forbidden.len() - LISTED));
     }
     let forbidden = found.forbidden.len() as u64;
-    let done = if withdrawn { ", taken out now" } else { "" };
+    let done = if withdrawn && forbidden > 0 { ", taken out now" } else { "" };
     terminal.line(format!(
         "{}, {} of them forbidden{done}",
         plural(found.documents, "document", "documents"),
         if forbidden == 0 { "none".to_owned() } else { forbidden.to_string() },
     ));
+    terminal.line(terminal.paint(
+        Tone::Faint,
+        "(judged by what may be found, limits and dates; titles, texts and structured data are not \
+         read again)",
+    ));
     let rows = [
+        (
+            found.unwanted.len() as u64,
+            if withdrawn {
+                "bare addresses of an earlier run with --bare-urls are taken out now"
+            } else {
+                "of them bare addresses of an earlier run with --bare-urls, which the last run was \
+                 without; --withdraw takes them out, and so does a rebuild"
+            },
+        ),
         (found.expired, "expired since; no search finds them, and the next crawl takes them out"),
         (found.waiting, "waiting to be changed, as after a crash; the next crawl does it"),
         (
@@ -95,8 +112,9 @@ async fn rebuild(args: RebuildArgs, config: Option<&Path>) -> anyhow::Result<Exi
     let (store, settings) = open::earlier(&data, clock).await?;
     let done = rebuild_from(&store, &settings, &args, &data, &clock).await;
     store.close().await?;
-    tell_rebuilt(&done?, args.json);
-    Ok(Exit::Done)
+    let rebuilt = done?;
+    tell_rebuilt(&rebuilt, args.json);
+    Ok(if rebuilt.unreadable == 0 { Exit::Done } else { Exit::FoundErrors })
 }
 
 async fn rebuild_from(
@@ -115,7 +133,8 @@ async fn rebuild_from(
     if !archive.is_dir() {
         bail!("there is no archive in {}: --warc names its directory", archive.display());
     }
-    let place = Place::of(data)?;
+    let place = Place::of(&open::index_dir(data));
+    place.begin()?;
     let from = Rebuilding {
         store,
         archive: &archive,
@@ -124,19 +143,20 @@ async fn rebuild_from(
         now: clock.now(),
     };
     let mut meter = Meter::new("reading the archive");
-    let writer = IndexWriter::open_with(&place.new, settings.index_memory)?;
+    let writer = IndexWriter::open_with(place.new_index(), settings.index_memory)?;
     let rebuilt = upkeep::rebuild(&from, writer, |done, of| meter.show(done, of)).await;
     meter.end();
     let rebuilt = rebuilt?;
     if rebuilt.missing > rebuilt.pages && !args.partial {
-        remove(&place.new)?;
+        place.clear()?;
         bail!("{}", too_little(&rebuilt, &archive));
     }
-    place.put()?;
+    // Before it takes its place: a process that dies in between leaves nothing to be queued.
+    upkeep::fetch_missing(&from, &Searcher::open(place.new_index())?).await?;
     if !has_index(store).await? {
         note_index(store).await?;
     }
-    upkeep::fetch_missing(&from, &Searcher::open(&place.index)?).await?;
+    place.put()?;
     Ok(rebuilt)
 }
 
@@ -150,7 +170,7 @@ fn too_little(rebuilt: &Rebuilt, archive: &Path) -> String {
             archive.display(),
             rebuilt.pages,
             plural(rebuilt.pages + rebuilt.missing, "page", "pages"),
-            torn(rebuilt),
+            damage(rebuilt),
         )
     };
     format!(
@@ -159,59 +179,16 @@ fn too_little(rebuilt: &Rebuilt, archive: &Path) -> String {
     )
 }
 
-fn torn(rebuilt: &Rebuilt) -> String {
-    match rebuilt.torn {
-        0 => String::new(),
-        torn => {
-            format!("; {torn} of its {} ends in the middle", plural(rebuilt.files, "file", "files"))
-        }
+fn damage(rebuilt: &Rebuilt) -> String {
+    let files = || plural(rebuilt.files + rebuilt.unreadable, "file", "files");
+    let mut text = String::new();
+    if rebuilt.torn > 0 {
+        text.push_str(&format!("; {} of its {} ends in the middle", rebuilt.torn, files()));
     }
-}
-
-/// Where the index is, and where a new one is made beside it.
-struct Place {
-    index: PathBuf,
-    new: PathBuf,
-    old: PathBuf,
-}
-
-impl Place {
-    /// Clears away what an earlier try left.
-    fn of(data: &Path) -> anyhow::Result<Self> {
-        let index = open::index_dir(data);
-        let (new, old) = (index.with_extension("new"), index.with_extension("old"));
-        // Broken off between two renamings: the old one is the only one.
-        if !index.exists() && old.exists() {
-            std::fs::rename(&old, &index)
-                .with_context(|| format!("could not rename {}", old.display()))?;
-        }
-        for left in [&new, &old] {
-            remove(left)?;
-        }
-        Ok(Self { index, new, old })
+    if rebuilt.unreadable > 0 {
+        text.push_str(&format!("; {} of its {} cannot be read", rebuilt.unreadable, files()));
     }
-
-    fn put(&self) -> anyhow::Result<()> {
-        let moved = || -> std::io::Result<()> {
-            if self.index.exists() {
-                std::fs::rename(&self.index, &self.old)?;
-            }
-            std::fs::rename(&self.new, &self.index)
-        };
-        moved().with_context(|| {
-            format!("could not put the index in its place {}", self.index.display())
-        })?;
-        remove(&self.old)
-    }
-}
-
-fn remove(dir: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("could not remove {}", dir.display()))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    text
 }
 
 fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) {
@@ -223,6 +200,7 @@ fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) {
             "to_fetch": rebuilt.missing,
             "files": rebuilt.files,
             "torn_files": rebuilt.torn,
+            "unreadable_files": rebuilt.unreadable,
         }));
         return;
     }
@@ -230,11 +208,16 @@ fn tell_rebuilt(rebuilt: &Rebuilt, as_json: bool) {
     if rebuilt.bare > 0 {
         terminal.line(format!("{} without content", plural(rebuilt.bare, "address", "addresses")));
     }
+    if rebuilt.unreadable > 0 {
+        let files = plural(rebuilt.unreadable, "file", "files");
+        let text = format!("{files} of the archive could not be read, which the log names");
+        terminal.line(terminal.paint(Tone::Bad, text));
+    }
     if rebuilt.missing > 0 {
         terminal.line(format!(
             "{} not in the archive as the crawl had them last{}; the next crawl fetches them",
             plural(rebuilt.missing, "page is", "pages are"),
-            torn(rebuilt),
+            damage(rebuilt),
         ));
     }
 }

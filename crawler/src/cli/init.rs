@@ -23,6 +23,10 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<Exit> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             bail!("{} is there already; --force overwrites it", path.display());
         }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let dir = path.parent().unwrap_or(path).display();
+            bail!("there is no directory {dir}: make it (mkdir -p {dir}), or name another place");
+        }
         opened => opened.with_context(|| format!("could not write {}", path.display()))?,
     };
     file.write_all(TEMPLATE.as_bytes())

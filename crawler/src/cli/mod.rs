@@ -19,6 +19,7 @@ mod search;
 mod sitemap;
 mod status;
 mod terminal;
+mod visible;
 mod words;
 
 use std::path::{Path, PathBuf};

@@ -9,8 +9,9 @@ pub(super) use crate::builder::index_dir;
 use crate::builder::open_index;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::crawl::upkeep::Place;
 use crate::crawl::{load_config, note_cut_off};
-use crate::index::IndexWriter;
+use crate::index::{IndexWriter, Searcher};
 use crate::settings::{Settings, StoreSettings};
 
 pub(super) type AnyStore = LocalStore<Box<dyn Engine>>;
@@ -76,6 +77,16 @@ pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Op
     let saved = load_config(&store).await;
     store.close().await?;
     Ok(saved?)
+}
+
+/// The index of a crawl, to be read. A rebuild that was broken off is ended before, unless a process
+/// is at work in the data directory.
+pub(super) fn index_to_read(data: &Path) -> anyhow::Result<Searcher> {
+    let dir = index_dir(data);
+    if !comity_storage::is_in_use(data)? {
+        Place::of(&dir).settle()?;
+    }
+    Ok(Searcher::open(&dir)?)
 }
 
 /// The index of a crawl, if its pages are indexed. One that was begun must still be there.

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::terminal::{by_reason, duration, grouped};
+use super::visible::visible;
 use crate::crawl::Progress;
 
 static LIVING_LINE: OnceLock<ProgressBar> = OnceLock::new();
@@ -119,11 +120,11 @@ fn in_words(progress: &Progress, now_ms: i64) -> String {
     text
 }
 
-/// Writes a line on standard error, above the living line if there is one.
+/// Writes a line on standard error, as far as it is visible, above the living line if there is one.
 pub(super) fn say(text: &str) {
     let write = || {
         // Nobody to tell if standard error is closed.
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", visible(text));
     };
     match LIVING_LINE.get() {
         Some(bar) => bar.suspend(write),

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::args::SearchArgs;
 use super::terminal::{Terminal, Tone, plural};
+use super::visible::visible;
 use super::{Exit, Usage, data_dir, open};
 use crate::clock::Clock;
-use crate::index::{Form, Hit, ImagePreview, Permission, Searcher};
+use crate::index::{Form, Hit, ImagePreview, Permission};
 
 pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let data = data_dir(args.data.data.clone(), config)?;
@@ -16,7 +17,7 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
     if words.trim().is_empty() {
         return Err(Usage("search for what? Give one or more words".into()).into());
     }
-    let searcher = Searcher::open(&open::index_dir(&data))?;
+    let searcher = open::index_to_read(&data)?;
     let found = searcher.search(&words, Clock::real().now(), args.limit, args.skip)?;
     let terminal = Terminal::new();
     if args.json {
@@ -76,11 +77,11 @@ fn snippet(hit: &Hit, terminal: Terminal) -> Option<String> {
     let mut text = String::new();
     let mut done = 0;
     for range in &snippet.highlights {
-        text.push_str(snippet.text.get(done..range.start)?);
+        text.push_str(&visible(snippet.text.get(done..range.start)?));
         text.push_str(&terminal.paint(Tone::Note, snippet.text.get(range.clone())?));
         done = range.end;
     }
-    text.push_str(snippet.text.get(done..)?);
+    text.push_str(&visible(snippet.text.get(done..)?));
     Some(format!("  {}", one_line(&text)))
 }
 

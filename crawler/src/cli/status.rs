@@ -150,7 +150,11 @@ fn running(data: &Path, as_json: bool, now: Timestamp) -> anyhow::Result<Exit> {
     row("fetched", grouped(counts.fetched));
     row(
         "indexed",
-        format!("{}; withheld {}", grouped(counts.indexed), by_reason(&counts.withheld)),
+        format!(
+            "{} by this run; withheld {}",
+            plural(counts.indexed, "page", "pages"),
+            by_reason(&counts.withheld)
+        ),
     );
     row("refused", by_reason(&counts.refused));
     row("failed", by_reason(&counts.failed));

@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use super::visible::{visible, visible_json};
+
 /// Standard output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terminal {
@@ -21,6 +23,23 @@ pub(super) enum Tone {
     Faint,
 }
 
+/// Ends a tone.
+const END: &str = "\x1b[0m";
+
+impl Tone {
+    const ALL: [Self; 5] = [Self::Good, Self::Bad, Self::Note, Self::Title, Self::Faint];
+
+    const fn begin(self) -> &'static str {
+        match self {
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[31m",
+            Self::Note => "\x1b[33m",
+            Self::Title => "\x1b[1m",
+            Self::Faint => "\x1b[2m",
+        }
+    }
+}
+
 impl Terminal {
     /// Colours only on a terminal, and not if `NO_COLOR` is set.
     pub(super) fn new() -> Self {
@@ -28,9 +47,13 @@ impl Terminal {
         Self { colours: wanted && io::stdout().is_terminal() }
     }
 
-    /// Prints a line. A reader that has gone away, such as `head`, ends the program quietly; an
+    /// Prints a line, as far as it is visible. A reader that has gone away, such as `head`, ends the program quietly; an
     /// answer that cannot be written, as on a full disk, ends it with an error.
     pub(super) fn line(self, text: impl Display) {
+        self.write(&self.shown(&text.to_string()));
+    }
+
+    fn write(self, text: &str) {
         let mut output = io::stdout().lock();
         let Err(error) = writeln!(output, "{text}").and_then(|()| output.flush()) else { return };
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -42,19 +65,38 @@ impl Terminal {
 
     /// Prints a value as indented JSON.
     pub(super) fn json(self, value: &serde_json::Value) {
-        self.line(format_args!("{value:#}"));
+        self.write(&visible_json(&format!("{value:#}")));
     }
 
     /// Text in a tone.
     pub(super) fn paint(self, tone: Tone, text: impl Display) -> String {
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Bad => "31",
-            Tone::Note => "33",
-            Tone::Title => "1",
-            Tone::Faint => "2",
-        };
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+        let text = text.to_string();
+        let text = visible(&text);
+        if self.colours { format!("{}{text}{END}", tone.begin()) } else { text.into_owned() }
+    }
+
+    /// What is shown of a text in which there may be pieces in tones.
+    fn shown(self, mut text: &str) -> String {
+        let mut shown = String::with_capacity(text.len());
+        while let Some((at, code)) = self.next_code(text) {
+            shown.push_str(&visible(text.get(..at).unwrap_or_default()));
+            shown.push_str(code);
+            text = text.get(at + code.len()..).unwrap_or_default();
+        }
+        shown + &visible(text)
+    }
+
+    /// The first code of a tone, and where.
+    fn next_code(self, text: &str) -> Option<(usize, &'static str)> {
+        let codes = Tone::ALL.into_iter().map(Tone::begin).chain([END]);
+        let mut places =
+            text.match_indices('\x1b').filter(|_| self.colours).filter_map(|(at, _)| {
+                let code = codes
+                    .clone()
+                    .find(|code| text.get(at..).is_some_and(|rest| rest.starts_with(code)));
+                code.map(|code| (at, code))
+            });
+        places.next()
     }
 }
 
@@ -111,6 +153,19 @@ pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Colours are ours alone.
+    #[test]
+    fn tones() {
+        let evil = "\x1b[2J\x1b[31m\u{202e}x";
+        for (colours, shown) in
+            [(false, "\u{fffd}[2J\u{fffd}[31mx"), (true, "\x1b[1m\u{fffd}[2J\u{fffd}[31mx\x1b[0m")]
+        {
+            let terminal = Terminal { colours };
+            assert_eq!(terminal.shown(&terminal.paint(Tone::Title, evil)), shown);
+        }
+        assert_eq!(Terminal { colours: true }.shown("\x1b[2J"), "\u{fffd}[2J");
+    }
 
     #[test]
     fn numbers_for_people() {

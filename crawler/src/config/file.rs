@@ -149,6 +149,12 @@ fn unknown_key(table: &toml::Table) -> Option<String> {
     None
 }
 
+/// The name that is most like another, if one is like it.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |other: &str| strsim::jaro_winkler(name, other);
+    known.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > 0.8)
+}
+
 /// The known key, or section, that is most like `key`.
 fn nearest_key(key: &str) -> Option<String> {
     let mut known = known_keys();

@@ -41,8 +41,7 @@ pub(crate) enum ExportFormat {
     Jsonl,
     /// CSV with a line of column names
     Csv,
-    /// Parquet
-    #[cfg(feature = "parquet")]
+    /// Parquet, in builds with the feature parquet
     Parquet,
 }
 

@@ -57,6 +57,8 @@ impl<W: Write + Send> Pages<W> {
             ExportFormat::Parquet => {
                 Self::Parquet(crate::output::parquet::Table::begin(out, COLUMNS)?)
             }
+            #[cfg(not(feature = "parquet"))]
+            ExportFormat::Parquet => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
 

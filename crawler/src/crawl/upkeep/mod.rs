@@ -1,12 +1,14 @@
 //! The search index looked after: whether it holds nothing that it may not, and how it is made anew
 //! from what else is kept of the crawl.
 
+mod place;
 mod rebuild;
 mod verify;
 
 use comity_compliance::{Publication, RefusalReason, Terms, Timestamp, Withheld};
 use comity_storage::{Outcome, PageRecord, Role};
 
+pub use self::place::{Place, PlaceError};
 pub use self::rebuild::{Rebuilding, Rebuilt, fetch_missing, rebuild};
 pub use self::verify::{Verified, verify, withdraw};
 

@@ -47,6 +47,8 @@ pub struct Rebuilt {
     pub files: u64,
     /// Of these, those that end in the middle of a record, or are no archive.
     pub torn: u64,
+    /// Files of the archive that could not be read, each logged.
+    pub unreadable: u64,
 }
 
 /// Responses that are read at a time, off the runtime's threads.
@@ -59,7 +61,7 @@ const COMMIT_EVERY: u64 = 20_000;
 /// Fills an empty index. `progress` is told bytes of the archive that were read, and of all of it.
 ///
 /// # Errors
-/// [`CrawlError`] if the store, the archive or the index fails. The index is of no use then.
+/// [`CrawlError`] if the store, the archive's directory or the index fails. The index is of no use then.
 pub async fn rebuild<S: Store>(
     from: &Rebuilding<'_, S>,
     mut index: IndexWriter,
@@ -86,7 +88,7 @@ pub async fn rebuild<S: Store>(
             }
         }
     }
-    (rebuilt.files, rebuilt.torn) = responses.files();
+    (rebuilt.files, rebuilt.torn, rebuilt.unreadable) = responses.files();
     from.what_is_left(&done, &mut index, &mut rebuilt).await?;
     index.commit().and_then(|()| index.close()).map_err(CrawlError::Index)?;
     Ok(rebuilt)
@@ -129,12 +131,12 @@ async fn portion(mut responses: Responses) -> Result<(Vec<Response>, Responses),
     let read = tokio::task::spawn_blocking(move || {
         let mut some = Vec::new();
         while some.len() < PORTION {
-            let Some(response) = responses.next()? else { break };
+            let Some(response) = responses.next() else { break };
             some.push(response);
         }
-        Ok((some, responses))
+        (some, responses)
     });
-    read.await.map_err(|panic| CrawlError::Worker(panic.to_string()))?.map_err(CrawlError::Output)
+    read.await.map_err(|panic| CrawlError::Worker(panic.to_string()))
 }
 
 impl<S: Store> Rebuilding<'_, S> {

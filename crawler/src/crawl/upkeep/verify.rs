@@ -24,12 +24,14 @@ pub struct Verified {
     pub documents: u64,
     /// Addresses that the index may not hold, or not so, each with the code of the reason.
     pub forbidden: Vec<(String, String)>,
+    /// Addresses without content that the publisher permits and the operator no more asks for.
+    pub unwanted: Vec<String>,
     /// Documents that have expired since: no search finds them, and the next crawl takes them out.
     pub expired: u64,
     /// Pages of which something may be shown and that the index does not hold.
     pub missing: u64,
-    /// Changes that the crawl made and the index has not taken yet, as after a crash; they are not
-    /// counted above.
+    /// Changes that the crawl made and the index has not taken yet, as after a crash. Documents that
+    /// they change are judged as they are now; pages that they bring are not missing.
     pub waiting: u64,
 }
 
@@ -55,18 +57,19 @@ pub async fn verify<S: Store>(
         };
         let key = publish::document_key(&url);
         held.insert(key, ());
-        if waiting.contains_key(&key) {
-            continue;
-        }
         if kept.expires_at_ms.is_some_and(|at| at <= now.as_millis()) {
             found.expired += 1;
             continue;
         }
         let page = store.page(&url).await?;
-        let due = page.map_or(Due::Nothing(IndexFault::NeverRead.code()), |page| {
-            Due::of(&page, bare_urls, now)
+        let due = page.as_ref().map_or(Due::Nothing(IndexFault::NeverRead.code()), |page| {
+            Due::of(page, bare_urls, now)
         });
-        if let Err(why) = judge(&kept, &due) {
+        let may_be_bare =
+            || page.as_ref().is_some_and(|page| matches!(Due::of(page, true, now), Due::Bare));
+        if kept.form == Form::Bare && !bare_urls && may_be_bare() {
+            found.unwanted.push(kept.url);
+        } else if let Err(why) = judge(&kept, &due) {
             found.forbidden.push((kept.url, why.into()));
         }
     }
@@ -85,12 +88,12 @@ pub async fn verify<S: Store>(
     }
 }
 
-/// Takes addresses out of the index that may not be there.
+/// Takes addresses out of the index.
 ///
 /// # Errors
 /// [`CrawlError`] if the index cannot be written.
-pub fn withdraw(index: &mut IndexWriter, forbidden: &[(String, String)]) -> Result<(), CrawlError> {
-    let urls = forbidden.iter().filter_map(|(url, _)| Url::parse(url).ok());
+pub fn withdraw(index: &mut IndexWriter, urls: &[&str]) -> Result<(), CrawlError> {
+    let urls = urls.iter().filter_map(|url| Url::parse(url).ok());
     let changes: Vec<_> = urls.map(|url| publish::withdraw(&url)).collect();
     index.apply(&changes).and_then(|()| index.commit()).map_err(CrawlError::Index)
 }

@@ -1,5 +1,5 @@
-//! One file of records that is only appended to. What a crash left after the last whole record is
-//! found from the file's end, so that opening costs the same whatever its size.
+//! One file of records that is only appended to. What a crash left of a last record is cut off when it
+//! is opened, and nothing else.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -7,22 +7,8 @@ use std::path::{Path, PathBuf};
 
 use comity_storage::Durability;
 
+use super::ending::{self, Ending, Records};
 use crate::output::{OutputError, sync_dir};
-
-/// How records of a kind are told from others.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Records {
-    /// What a file of them begins with.
-    pub(super) start: &'static [u8],
-    /// What ends a record, and stands nowhere within one.
-    pub(super) end: &'static [u8],
-}
-
-/// Items as JSON, one a line.
-pub(super) const LINES: Records = Records { start: b"{\"extractor\":", end: b"\n" };
-
-/// Bytes that are read at once.
-const PIECE: usize = 64 << 10;
 
 /// The file. Locked as long as it is open.
 #[derive(Debug)]
@@ -34,7 +20,8 @@ pub(super) struct Appended {
 }
 
 impl Appended {
-    /// Opens a file, or begins it, cutting off an incomplete last record.
+    /// Opens a file, or begins it, cutting off an incomplete last record. What ends otherwise is left
+    /// as it is, and an error.
     pub(super) fn open(
         path: &Path,
         records: Records,
@@ -50,17 +37,12 @@ impl Appended {
         let failed = |error| OutputError::file("read", path)(error);
         let there = file.metadata().map_err(failed)?;
         // What is no regular file, such as a pipe, cannot be looked at or gone on with.
-        if !there.is_file() || !begins(&mut file, records.start).map_err(failed)? {
+        if !there.is_file() || !begins(&mut file, records.start()).map_err(failed)? {
             let problem = "it is no file of items; name another in output.items.path";
             return Err(OutputError::Foreign { path: path.into(), problem: problem.into() });
         }
         let there = there.len();
-        let bytes = whole(&mut file, there, records.end).map_err(failed)?;
-        if bytes < there {
-            let torn = there - bytes;
-            tracing::warn!(path = %path.display(), "the last {torn} bytes, which a crash left incomplete, are cut off");
-            file.set_len(bytes).map_err(OutputError::file("repair", path))?;
-        }
+        let bytes = mended(&mut file, path, there, records)?;
         if there == 0 && durability == Durability::Power {
             sync_dir(dir_of(path))?;
         }
@@ -130,24 +112,29 @@ fn begins(file: &mut File, start: &[u8]) -> io::Result<bool> {
     Ok(start.starts_with(&there))
 }
 
-/// Bytes up to the last `end`, looked for backwards.
-fn whole(file: &mut File, bytes: u64, end: &[u8]) -> io::Result<u64> {
-    let mut piece = Vec::with_capacity(PIECE);
-    let mut upto = bytes;
-    while upto > 0 {
-        let from = upto.saturating_sub(PIECE as u64);
-        piece.clear();
-        file.seek(SeekFrom::Start(from))?;
-        (&mut *file).take(upto - from).read_to_end(&mut piece)?;
-        let found = piece.windows(end.len()).rposition(|window| window == end);
-        if let Some(at) = found {
-            return Ok(from + (at + end.len()) as u64);
+/// Makes a file of so many bytes end with a whole record; says how many bytes it has then.
+fn mended(file: &mut File, path: &Path, there: u64, records: Records) -> Result<u64, OutputError> {
+    let ending = ending::of(file, there, records).map_err(OutputError::file("read", path))?;
+    match ending {
+        Ending::Whole => Ok(there),
+        Ending::Unended => {
+            file.write_all(b"\n").map_err(OutputError::file("repair", path))?;
+            Ok(there + 1)
         }
-        if from == 0 {
-            break;
+        Ending::Torn(whole) => {
+            let torn = there - whole;
+            tracing::warn!(path = %path.display(), "the last {torn} bytes, a record that a crash left incomplete, are cut off");
+            file.set_len(whole).map_err(OutputError::file("repair", path))?;
+            Ok(whole)
         }
-        // An end may lie across the border.
-        upto = from + end.len() as u64 - 1;
+        Ending::Other(whole) => {
+            let problem = format!(
+                "its last {} bytes, after the first {whole}, are no items, and more or else than what a \
+                 crash leaves of one, so it was left as it is; end it after a whole record, or move it \
+                 away or name another in output.items.path: then a new one is begun",
+                there - whole,
+            );
+            Err(OutputError::Foreign { path: path.into(), problem })
+        }
     }
-    Ok(0)
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::appended::{Appended, Records};
+use super::appended::Appended;
 use crate::extract::Item;
 use crate::output::OutputError;
 
@@ -17,11 +17,8 @@ const OWN: [&str; 3] = ["extractor", "url", "at"];
 /// The column of an item that is no object.
 const BARE: &str = "value";
 
-/// Records of such a file.
-pub(super) const ROWS: Records = Records { start: b"extractor,url,at", end: b"\r\n" };
-
 /// Bytes of a file's first line: as many are read of a file.
-const HEAD_BYTES: usize = 64 << 10;
+pub(super) const HEAD_BYTES: usize = 64 << 10;
 /// Fields without a column that are told of.
 const MOST_TOLD: usize = 100;
 

@@ -7,6 +7,7 @@
 
 mod appended;
 mod csv;
+mod ending;
 #[cfg(feature = "parquet")]
 mod parts;
 mod shelf;
@@ -19,9 +20,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use comity_storage::Durability;
 use serde::{Deserialize, Serialize};
 
-use self::appended::{Appended, Records};
+use self::appended::Appended;
 use self::csv::Columns;
 pub use self::csv::csv_row;
+use self::ending::Records;
 use self::shelf::Shelf;
 use super::{OutputError, blocking, in_words};
 use crate::extract::{Answering, Item, Receipt, Sink, SinkError};
@@ -63,8 +65,8 @@ impl ItemFormat {
 
     fn records(self) -> Records {
         match self {
-            Self::Jsonl | Self::Parquet => appended::LINES,
-            Self::Csv => csv::ROWS,
+            Self::Jsonl | Self::Parquet => Records::Lines,
+            Self::Csv => Records::Rows,
         }
     }
 }
@@ -130,8 +132,8 @@ enum Health {
 }
 
 impl ItemFiles {
-    /// Opens the file, or begins it; one that is there is gone on with. A last record that a crash
-    /// left half written is cut off: its page is fetched again. A CSV file with other columns than
+    /// Opens the file, or begins it; one that is there is gone on with. One last record that a crash
+    /// left half written is cut off, and nothing else: its page is fetched again. A CSV file with other columns than
     /// `columns` is put aside, as one that is full.
     ///
     /// # Errors

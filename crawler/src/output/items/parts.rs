@@ -35,7 +35,8 @@ impl Parts {
     pub(super) fn open(dir: &Path) -> Result<Self, OutputError> {
         std::fs::create_dir_all(dir).map_err(OutputError::file("create", dir))?;
         let path = dir.join("_lock");
-        let lock = File::create(&path).map_err(OutputError::file("create", &path))?;
+        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = lock.map_err(OutputError::file("create", &path))?;
         lock.try_lock().map_err(|_| OutputError::InUse(dir.to_owned()))?;
         let mut number = 0;
         for entry in std::fs::read_dir(dir).map_err(OutputError::file("read", dir))? {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use comity_storage::Durability;
 
 use super::ItemFormat;
-use super::appended::{Appended, Records, dir_of};
+use super::appended::{Appended, dir_of};
+use super::ending::Records;
 #[cfg(feature = "parquet")]
 use super::parts::Parts;
 use crate::output::{OutputError, sync_dir};

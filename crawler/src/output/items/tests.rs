@@ -85,7 +85,9 @@ async fn a_torn_end_is_cut_off() {
                 !name.ends_with("csv") || text.starts_with("extractor,url,at,b\r\n");
             assert!(is_head_whole && (1..=3).contains(&records), "{cut}: {text}");
             assert!(text.contains("later") && text.ends_with('\n'), "{cut}: {text}");
-            let is_whole = usize::from(cut == bytes.len());
+            // A line of JSON is whole without its line feed.
+            let is_whole = cut == bytes.len() || name.ends_with("jsonl") && cut + 1 == bytes.len();
+            let is_whole = usize::from(is_whole);
             assert_eq!(text.matches("three").count(), is_whole, "{cut}: {text}");
         }
     }
@@ -100,9 +102,11 @@ async fn a_torn_end_of_any_length() {
         write(at(&path), &[json!({"b": "one"})]).await.unwrap();
         let whole = fs::read(&path).unwrap();
         for torn in [1, 65_534, 65_535, 65_536, 65_537, 131_072, 200_000] {
-            fs::write(&path, [whole.clone(), vec![b'x'; torn]].concat()).unwrap();
+            let begun = if name.ends_with("csv") { "" } else { "{\"extractor\":\"" };
+            let torn = [begun.as_bytes(), &vec![b'x'; torn]].concat();
+            fs::write(&path, [whole.clone(), torn].concat()).unwrap();
             write(at(&path), &[]).await.unwrap();
-            assert!(fs::read(&path).unwrap() == whole, "{name} {torn}");
+            assert!(fs::read(&path).unwrap() == whole, "{name}");
         }
     }
 }
@@ -117,13 +121,80 @@ async fn a_very_large_file() {
         let record = fs::read_to_string(&path).unwrap();
         let mut file = fs::File::options().write(true).open(&path).unwrap();
         file.seek(SeekFrom::Start(1 << 36)).unwrap();
-        file.write_all(format!("{record}torn").as_bytes()).unwrap();
+        let torn = if name.ends_with("csv") { "x,https:" } else { "{\"extractor\":\"x" };
+        file.write_all(format!("{record}{torn}").as_bytes()).unwrap();
         let whole = (1 << 36) + record.len() as u64;
         let settings = ItemSettings { durability: Durability::Process, ..at(&path) };
         let sink = ItemFiles::open(settings).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().len(), whole);
         drop(sink);
         fs::remove_file(&path).unwrap();
+    }
+}
+
+/// One line, one case: what stands in a file, and what of it stays; nothing if it is refused, and
+/// then all of it stays.
+#[tokio::test]
+async fn what_is_no_torn_record_stays() {
+    const ITEM: &str =
+        "{\"extractor\":\"x\",\"url\":\"https://example.org/a\",\"at\":\"now\",\"value\":1}";
+    let long = format!("extractor,url,at\n{}", "a,b,c\n".repeat(40_000));
+    let huge = format!("{{\"extractor\":\"{}", "y".repeat(65 << 20));
+    let zeros = format!("{ITEM}\n{{\"extractor\":\"x\"\0\0\0");
+    for (name, there, stays) in [
+        // An editor's line ends, quotes with line ends and all.
+        ("a.csv", "extractor,url,at,b\na,b,c,d\n", Some("extractor,url,at,b\na,b,c,d\n")),
+        ("a.csv", long.as_str(), Some(long.as_str())),
+        (
+            "a.csv",
+            "extractor,url,at,b\na,b,c,\"d\ne\"\n",
+            Some("extractor,url,at,b\na,b,c,\"d\ne\"\n"),
+        ),
+        (
+            "a.csv",
+            "extractor,url,at,b\na,b,c,5\" pipe\n",
+            Some("extractor,url,at,b\na,b,c,5\" pipe\n"),
+        ),
+        ("a.csv", "extractor,url,at,b\na,b,c,d", Some("extractor,url,at,b\na,b,c,d\n")),
+        ("a.csv", "extractor,url,at,b\na,b,c,d\na,b", Some("extractor,url,at,b\na,b,c,d\n")),
+        ("a.csv", "extractor,url,at,b\na,b,c,d\r\na,b", Some("extractor,url,at,b\na,b,c,d\r\n")),
+        ("a.csv", "extractor,url,at,b\na,b,c,\"d\na,b,c,d\n", None),
+        // Rows of an editor after ours.
+        (
+            "a.csv",
+            "extractor,url,at\r\na,b,c\nd,e,f\ng",
+            Some("extractor,url,at\r\na,b,c\nd,e,f\n"),
+        ),
+        ("a.csv", "extractor,url,at\r\na,b,c\n\"d\ne\nf\n", None),
+        ("a.csv", "extractor,url,at\ra,b,c\rd,e,f\r", None),
+        ("a.csv", "extractor,url,at\r\na,b,c\rd,e,f\r", None),
+        ("a.csv", "extractor,url,at\r\na,b,c\r\nd,e\0\0\0", Some("extractor,url,at\r\na,b,c\r\n")),
+        ("a.csv", "extractor,ur", Some("")),
+        // A line that lacks its end alone, foreign ones, zeros that a power cut left.
+        ("a.jsonl", ITEM, Some(&format!("{ITEM}\n"))),
+        ("a.jsonl", &ITEM[..ITEM.len() - 1], Some("")),
+        ("a.jsonl", "{\"extractor\":\"mine\",\"notes\":\"dear\"}", None),
+        ("a.jsonl", "{\"extractor\":\"mine\",\"notes\":\"de", None),
+        ("a.jsonl", "{\"extractor\":\n  \"mine\"\n}", None),
+        ("a.jsonl", huge.as_str(), None),
+        ("a.jsonl", &zeros, Some(&format!("{ITEM}\n"))),
+        ("a.jsonl", &format!("{ITEM}\nnotes of mine"), None),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        fs::write(&path, there).unwrap();
+        let shown = there.get(..100).unwrap_or(there);
+        match (ItemFiles::open(at(&path)), stays) {
+            (Ok(_), Some(stays)) => {
+                assert_eq!(fs::read_to_string(&path).unwrap(), stays, "{shown}")
+            }
+            (Err(error), None) => {
+                let told = error.to_string();
+                assert!(told.contains(name) && told.contains("move it away"), "{told}");
+                assert!(fs::read_to_string(&path).unwrap() == there, "{shown}");
+            }
+            (opened, _) => panic!("{shown}: {opened:?}"),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::cdxj::{path_of, write_sorted};
 use super::{file, reading};
-use crate::output::OutputError;
+use crate::output::{OutputError, in_words};
 
 /// Indexes that are merged at once: each is an open file.
 const MERGED_AT_ONCE: usize = 128;
@@ -22,6 +22,8 @@ pub struct Exported {
     pub captures: u64,
     /// Bytes at the end of files that are no whole record: a crash or a running crawl left them.
     pub torn_bytes: u64,
+    /// Files that could not be read, each logged: the index is without them.
+    pub unreadable: usize,
 }
 
 /// Reads every file of the archive in `dir` and writes the index of all, sorted, to `out`. The
@@ -54,23 +56,33 @@ fn index_all(
     let mut sorted = Vec::new();
     for path in file::complete_files(dir)? {
         let index = path_of(&path);
-        index_one(&path, &index, exported)?;
-        sorted.push(index);
+        if index_one(&path, &index, exported)? {
+            sorted.push(index);
+        }
     }
     for path in file::open_files(dir)? {
         let index = scratch.join(format!("open-{}", sorted.len()));
-        index_one(&path, &index, exported)?;
-        sorted.push(index);
+        if index_one(&path, &index, exported)? {
+            sorted.push(index);
+        }
     }
     Ok(sorted)
 }
 
-fn index_one(warc: &Path, index: &Path, exported: &mut Exported) -> Result<(), OutputError> {
+/// Makes the index of a file, if that can be read.
+fn index_one(warc: &Path, index: &Path, exported: &mut Exported) -> Result<bool, OutputError> {
     let name = warc.file_name().unwrap_or_default().to_string_lossy();
-    let contents = reading::read(warc, name.strip_suffix(".open").unwrap_or(&name))?;
+    let contents = match reading::read(warc, name.strip_suffix(".open").unwrap_or(&name)) {
+        Ok(contents) => contents,
+        Err(error) => {
+            tracing::warn!(error = in_words(&error), "a file is passed over");
+            exported.unreadable += 1;
+            return Ok(false);
+        }
+    };
     exported.files += 1;
     exported.torn_bytes += contents.bytes - contents.whole;
-    write_sorted(index, contents.lines)
+    write_sorted(index, contents.lines).map(|()| true)
 }
 
 /// Merges until no more are left than can be merged at once.

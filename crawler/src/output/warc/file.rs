@@ -104,7 +104,7 @@ impl OpenFile {
 }
 
 /// Completes the files that processes which died left in `dir`: what comes after the last whole
-/// record is cut off, and the index is written anew.
+/// record is cut off, and the index is written anew. A file that is damaged before its end keeps all.
 pub(super) fn repair(dir: &Path, prefix: &str) -> Result<(), OutputError> {
     for path in files_in(dir, &format!("{ENDING}{OPEN}"))? {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -113,20 +113,29 @@ pub(super) fn repair(dir: &Path, prefix: &str) -> Result<(), OutputError> {
         };
         let contents = reading::read(&path, name)?;
         let torn = contents.bytes - contents.whole;
-        if torn > 0 {
+        let is_damaged = torn > 0 && reading::is_damaged(&path, &contents)?;
+        if is_damaged {
+            tracing::warn!(
+                file = name,
+                "after {} bytes it is damaged, by more than a crash leaves; all of it is kept, and its \
+                 index ends there",
+                contents.whole
+            );
+        } else if torn > 0 {
             tracing::warn!(
                 file = name,
                 "the last {torn} bytes, which a crash left incomplete, are cut off"
             );
         }
         let file = OpenOptions::new().append(true).open(&path);
-        let file = file.and_then(|file| file.set_len(contents.whole).map(|()| file));
+        let kept = if is_damaged { contents.bytes } else { contents.whole };
+        let file = file.and_then(|file| file.set_len(kept).map(|()| file));
         let file = file.map_err(OutputError::file("repair", &path))?;
-        if contents.whole == 0 {
+        if kept == 0 {
             std::fs::remove_file(&path).map_err(OutputError::file("remove", &path))?;
             continue;
         }
-        let (dir, name, bytes) = (dir.to_owned(), name.to_owned(), contents.whole);
+        let (dir, name, bytes) = (dir.to_owned(), name.to_owned(), kept);
         let lines = contents.lines;
         OpenFile { dir, name, path: path.clone(), file, bytes, synced: 0, lines }.finish()?;
     }
@@ -161,6 +170,11 @@ fn files_in(dir: &Path, ending: &str) -> Result<Vec<PathBuf>, OutputError> {
             .and_then(|name| name.to_str())
             .is_some_and(|name| name.ends_with(ending))
         {
+            // What is not there, as at the end of a link, is an error where it is read.
+            if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+                tracing::warn!(path = %path.display(), "it is no file, and is passed over");
+                continue;
+            }
             files.push(path);
         }
     }

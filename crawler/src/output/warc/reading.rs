@@ -1,7 +1,7 @@
 //! Files of an archive read back: where its whole records end, and what each is.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek as _};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
@@ -46,6 +46,26 @@ fn contents(mut file: Counting<impl BufRead>, bytes: u64, filename: &str) -> io:
         contents.lines.extend(capture.map(|capture| capture.line(&lies)));
     }
     Ok(contents)
+}
+
+/// Bytes after the last whole record that a crash leaves at most: of one exchange.
+const MOST_TORN: u64 = 64 << 20;
+
+/// Whether what comes after the last whole record is more than a crash leaves there: then a file is
+/// damaged in its middle, and what follows is not to be given up.
+pub(super) fn is_damaged(path: &Path, contents: &Contents) -> Result<bool, OutputError> {
+    if contents.bytes - contents.whole > MOST_TORN {
+        return Ok(true);
+    }
+    let mut tail = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(io::SeekFrom::Start(contents.whole))?;
+        file.read_to_end(&mut tail)
+    });
+    read.map_err(OutputError::file("read", path))?;
+    let starts = tail.windows(3).enumerate().skip(1).filter(|(_, start)| start == b"\x1f\x8b\x08");
+    let mut members = starts.filter_map(|(at, _)| tail.get(at..));
+    Ok(members.any(|member| record(GzDecoder::new(member)).is_ok()))
 }
 
 /// Whether a member is not there to its end, or never was one.

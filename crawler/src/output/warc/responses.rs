@@ -45,6 +45,7 @@ pub(crate) struct Responses {
     bytes: u64,
     read: u64,
     torn: u64,
+    unreadable: u64,
 }
 
 impl Responses {
@@ -55,7 +56,15 @@ impl Responses {
         files.extend(file::open_files(dir)?);
         let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |about| about.len());
         let bytes = files.iter().map(length).sum();
-        Ok(Self { files: files.into_iter(), open: None, taken: 0, bytes, read: 0, torn: 0 })
+        Ok(Self {
+            files: files.into_iter(),
+            open: None,
+            taken: 0,
+            bytes,
+            read: 0,
+            torn: 0,
+            unreadable: 0,
+        })
     }
 
     /// Bytes of all files.
@@ -68,27 +77,29 @@ impl Responses {
         self.taken
     }
 
-    /// Files that were read, and those of them that end before their last record does.
-    pub(crate) fn files(&self) -> (u64, u64) {
-        (self.read, self.torn)
+    /// Files that were read, those of them that end before their last record does, and files that
+    /// could not be read.
+    pub(crate) fn files(&self) -> (u64, u64, u64) {
+        (self.read, self.torn, self.unreadable)
     }
 
-    /// The next of them.
-    ///
-    /// # Errors
-    /// [`OutputError`] if a file cannot be opened or read.
-    pub(crate) fn next(&mut self) -> Result<Option<Response>, OutputError> {
+    /// The next of them. A file that cannot be read is passed over, logged and counted.
+    pub(crate) fn next(&mut self) -> Option<Response> {
         loop {
             let Some((path, reader)) = &mut self.open else {
-                let Some(path) = self.files.next() else { return Ok(None) };
-                let opened = File::open(&path).map_err(OutputError::file("read", &path))?;
-                self.open = Some((path, BufReader::with_capacity(1 << 16, opened)));
+                let path = self.files.next()?;
+                match File::open(&path) {
+                    Ok(opened) => {
+                        self.open = Some((path, BufReader::with_capacity(1 << 16, opened)));
+                    }
+                    Err(error) => self.pass_over(&path, &error),
+                }
                 continue;
             };
             match next_record(reader) {
                 Ok(Some(bytes)) => {
                     if let Some(response) = response(&bytes) {
-                        return Ok(Some(response));
+                        return Some(response);
                     }
                 }
                 Ok(None) => self.close(),
@@ -96,9 +107,19 @@ impl Responses {
                     self.torn += 1;
                     self.close();
                 }
-                Err(error) => return Err(OutputError::file("read", path)(error)),
+                Err(error) => {
+                    let path = path.clone();
+                    self.open = None;
+                    self.pass_over(&path, &error);
+                }
             }
         }
+    }
+
+    fn pass_over(&mut self, path: &Path, error: &io::Error) {
+        tracing::warn!(file = %path.display(), %error, "it cannot be read, and is passed over");
+        self.unreadable += 1;
+        self.taken += std::fs::metadata(path).map_or(0, |about| about.len());
     }
 
     fn close(&mut self) {

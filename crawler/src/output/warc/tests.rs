@@ -193,6 +193,29 @@ async fn a_torn_tail_is_cut_off() {
     }
 }
 
+/// What a crash does not leave is not cut: records after a damaged one stay in the file.
+#[tokio::test]
+async fn a_damaged_file_keeps_all() {
+    let whole = tempfile::tempdir().unwrap();
+    let archive = Archive::open(settings(whole.path(), 1 << 30)).unwrap();
+    for _ in 0..2 {
+        archive.write(exchange(reply(200, &[], "some text"), None)).await.unwrap();
+    }
+    let mut files = std::fs::read_dir(whole.path()).unwrap().map(|entry| entry.unwrap().path());
+    let open = files.find(|path| path.to_str().unwrap().ends_with(".open")).unwrap();
+    let bytes = std::fs::read(&open).unwrap();
+    for at in [0, 30, bytes.len() / 2] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut damaged = bytes.clone();
+        damaged[at..at + 20].fill(0);
+        let name = open.file_name().unwrap();
+        std::fs::write(dir.path().join(name), &damaged).unwrap();
+        Archive::open(settings(dir.path(), 1 << 30)).unwrap();
+        let kept = dir.path().join(name).with_extension("");
+        assert_eq!(std::fs::read(kept).unwrap(), damaged, "{at}");
+    }
+}
+
 #[tokio::test]
 async fn only_one_writes_and_an_error_is_the_last_word() {
     let dir = tempfile::tempdir().unwrap();
