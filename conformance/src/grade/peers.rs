@@ -18,6 +18,12 @@ struct Row {
     outcome: String,
 }
 
+impl Row {
+    fn is_answered(&self) -> bool {
+        !matches!(self.outcome.as_str(), "skipped" | "not-asked")
+    }
+}
+
 /// One engine's counts.
 #[derive(Clone, Copy, Default)]
 struct Count {
@@ -40,14 +46,14 @@ pub fn peers(runs: &[(String, String)]) -> serde_json::Result<String> {
         let mut count = Count::default();
         for row in rows.iter().filter(|row| subject.is_none_or(|subject| row.subject == subject)) {
             count.kept += usize::from(row.outcome == "kept");
-            count.asked += usize::from(row.outcome != "skipped");
+            count.asked += usize::from(row.is_answered());
         }
         count
     };
     let subjects: BTreeSet<&str> = columns
         .iter()
         .flat_map(|(_, rows)| rows.iter())
-        .filter(|row| row.outcome != "skipped")
+        .filter(|row| row.is_answered())
         .map(|row| row.subject.as_str())
         .collect();
     let mut text = String::from("| subject |");
@@ -73,7 +79,7 @@ pub fn peers(runs: &[(String, String)]) -> serde_json::Result<String> {
 /// Which clauses an engine does not keep, and one vector of each that shows it.
 fn differences(name: &str, rows: &[Row]) -> String {
     let mut clauses: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !matches!(row.outcome.as_str(), "kept" | "skipped")) {
+    for row in rows.iter().filter(|row| row.is_answered() && row.outcome != "kept") {
         let clause = row.id.split('/').nth(1).unwrap_or_default();
         clauses.entry(clause).or_default().push(&row.id);
     }
