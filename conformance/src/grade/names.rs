@@ -6,10 +6,10 @@ const ALIKE: f64 = 0.8;
 /// Names that are offered at most.
 const MOST: usize = 3;
 
-/// `, did you mean a or b?`, or nothing if no name is like the word.
+/// ` (did you mean a or b?)`, or nothing if no name is like the word.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest(word, names);
-    if near.is_empty() { String::new() } else { format!(", did you mean {}?", near.join(" or ")) }
+    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
 }
 
 /// Those of the names that are most like a word, the nearest first.

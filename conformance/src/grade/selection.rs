@@ -54,10 +54,8 @@ impl Selection {
         let wanted = self.clauses.iter().find(|wanted| !is_clause(wanted))?;
         let near = did_you_mean(wanted, clauses.iter().copied());
         Some(format!(
-            "no vector is of clause {wanted:?}{near}; there are {} to {}, and --list prints which \
-             vector is of which",
-            clauses.first().unwrap_or(&""),
-            clauses.last().unwrap_or(&"")
+            "no vector is of clause {wanted:?}{near}; a clause is a number of the requirements such \
+             as RT-083, and --list names that of each vector"
         ))
     }
 }

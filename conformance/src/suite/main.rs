@@ -12,8 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, value_parser};
 use comity_conformance::grade::{
     Engine, ExpectedFailures, Graded, Selection, Stop, Verdict, grade, peers, plain, table,
 };
@@ -152,9 +151,9 @@ fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         return list(&cases);
     }
     let Some(engine) = &args.engine else {
-        let needed =
-            "--engine CMD is needed, unless --list or --mutate list only prints what there is";
-        Arguments::command().error(ErrorKind::MissingRequiredArgument, needed).exit();
+        anyhow::bail!(
+            "--engine CMD is needed; without it, --list and --mutate list print what there is"
+        );
     };
     let expected = match &args.expect_failures {
         Some(path) => expected_failures(path, &suite)?.of(&cases),
@@ -248,6 +247,8 @@ fn policy(name: &str) -> Result<Policy, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]
