@@ -3,7 +3,10 @@
 //! An answer need not say what it answers, so a line too many would shift all that follow. The engine
 //! is therefore asked in blocks, each with a moment of silence at its end. Whatever goes wrong in a
 //! block puts all of it in doubt: it is asked again, each question with a silence of its own, and the
-//! question that fails then is the one that is at fault.
+//! question that fails then is the one that is at fault. Answers that name their question need no
+//! silence, and are in doubt only if a line came that does not belong.
+
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,6 +16,12 @@ use crate::vectors::Case;
 
 /// Questions between two silences.
 const BLOCK: usize = 32;
+
+/// The least silence at the end of a block.
+const SILENCE: Duration = Duration::from_millis(10);
+
+/// The same after a question that is asked again.
+const LONG_SILENCE: Duration = Duration::from_millis(50);
 
 /// Failures after which an engine is asked no more.
 const MOST_FAILURES: usize = 20;
@@ -45,12 +54,14 @@ pub(super) struct Asking<'a> {
     pub(super) outcomes: Vec<Outcome>,
     /// How many of these are beyond doubt.
     settled: usize,
+    /// Whether each answer since then has its question's id.
+    are_named: bool,
     failures: usize,
 }
 
 impl<'a> Asking<'a> {
     pub(super) fn new(engine: &'a mut Engine, cases: &'a [Case]) -> Self {
-        Self { engine, cases, outcomes: Vec::new(), settled: 0, failures: 0 }
+        Self { engine, cases, outcomes: Vec::new(), settled: 0, are_named: true, failures: 0 }
     }
 
     /// Asks every question.
@@ -58,13 +69,13 @@ impl<'a> Asking<'a> {
         for case in self.cases {
             let asked = match self.engine.ask(&case.question())? {
                 Ok(answer) => {
+                    self.are_named &= answer.get("id").is_some();
                     self.outcomes.push(outcome(case, answer));
                     self.settle_block()?
                 }
-                // What came before is beyond doubt, so it is this question's own.
-                Err(error) if self.outcomes.len() == self.settled => {
+                Err(error) if self.is_own_fault(&error) => {
                     self.fail(case, &error)?;
-                    self.settled = self.outcomes.len();
+                    self.settle(self.outcomes.len());
                     Ok(())
                 }
                 Err(error) => {
@@ -79,17 +90,35 @@ impl<'a> Asking<'a> {
         Ok(())
     }
 
-    /// Listens whether the engine has more to say, at the end of a block.
+    /// Whether no question before can be to blame: none is in doubt, or all have their own answers
+    /// and no line came that may be theirs too.
+    fn is_own_fault(&self, error: &AskError) -> bool {
+        let came_no_line = matches!(error, AskError::Died(_) | AskError::Late(_));
+        self.outcomes.len() == self.settled || (self.are_named && came_no_line)
+    }
+
+    /// At the end of a block, listens whether the engine has more to say.
     fn settle_block(&mut self) -> Result<Result<(), AskError>, EngineError> {
-        let is_last = self.outcomes.len() == self.cases.len();
-        if self.outcomes.len() - self.settled < BLOCK && !is_last {
+        let count = self.outcomes.len();
+        let is_last = count == self.cases.len();
+        if count - self.settled < BLOCK && !is_last {
             return Ok(Ok(()));
         }
-        let settled = self.engine.settle()?;
-        if settled.is_ok() {
-            self.settled = self.outcomes.len();
+        if self.are_named && !is_last {
+            // A line too many after an earlier answer would have come before this one.
+            self.settle(count - 1);
+            return Ok(Ok(()));
         }
-        Ok(settled)
+        let silent = self.engine.settle(SILENCE)?;
+        if silent.is_ok() {
+            self.settle(count);
+        }
+        Ok(silent)
+    }
+
+    fn settle(&mut self, count: usize) {
+        self.settled = count;
+        self.are_named = true;
     }
 
     /// Asks what is in doubt again. If it all goes well now, what went wrong is the last question's.
@@ -110,13 +139,13 @@ impl<'a> Asking<'a> {
             self.outcomes.pop();
             self.fail(case, error)?;
         }
-        self.settled = self.outcomes.len();
+        self.settle(self.outcomes.len());
         Ok(())
     }
 
     fn ask_alone(&mut self, question: &Value) -> Result<Result<Value, AskError>, EngineError> {
         Ok(match self.engine.ask(question)? {
-            Ok(answer) => self.engine.settle()?.map(|()| answer),
+            Ok(answer) => self.engine.settle(LONG_SILENCE)?.map(|()| answer),
             Err(error) => Err(error),
         })
     }

@@ -14,9 +14,6 @@ use self::process::Process;
 /// How long an engine may take to end once its input is closed.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// The least silence that shows that an engine has said all it had to say.
-const LEAST_SILENCE: Duration = Duration::from_millis(10);
-
 /// A run that cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -148,14 +145,14 @@ impl Engine {
         }
     }
 
-    /// Listens for a moment, twice as long as the slowest answer since it did so before: an engine
-    /// that says more than its answers is found out, though it may be slow to say it.
+    /// Listens for a moment, `least` or twice as long as the slowest answer since it did so before:
+    /// an engine that says more than its answers is found out, though it may be slow to say it.
     ///
     /// # Errors
     /// The outer one ends the run, the inner one is the line too many; the process is ended then.
-    pub fn settle(&mut self) -> Result<Result<(), AskError>, EngineError> {
+    pub fn settle(&mut self, least: Duration) -> Result<Result<(), AskError>, EngineError> {
         let Some(process) = &mut self.process else { return Ok(Ok(())) };
-        let silence = (process.slowest() * 2).max(LEAST_SILENCE).min(self.limit);
+        let silence = (process.slowest() * 2).max(least).min(self.limit);
         let heard = process.more(silence)?;
         Ok(heard.map_or(Ok(()), |line| {
             self.process = None;
@@ -236,11 +233,11 @@ mod tests {
         let twice = "while read -r a; do sleep 0.05; echo '{}'; sleep 0.05; echo '{}'; done";
         let mut engine = Engine::new(twice, LIMIT);
         engine.ask(&question).unwrap().unwrap();
-        let told = engine.settle().unwrap().unwrap_err().to_string();
+        let told = engine.settle(Duration::from_millis(10)).unwrap().unwrap_err().to_string();
         assert!(told.contains("more than one line") && told.contains("\"{}\""), "{told}");
         let mut engine = Engine::new("while read -r a; do echo '{}'; done", LIMIT);
         engine.ask(&question).unwrap().unwrap();
-        engine.settle().unwrap().unwrap();
+        engine.settle(Duration::from_millis(10)).unwrap().unwrap();
         assert_eq!(engine.close(), Vec::<String>::new());
     }
 
