@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Run {
     results: Vec<Row>,
+    ended_early: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -40,7 +41,8 @@ pub fn peers(runs: &[(String, String)]) -> serde_json::Result<String> {
     let mut columns = Vec::new();
     for (name, json) in runs {
         let run: Run = serde_json::from_str(json)?;
-        columns.push((name.as_str(), run.results));
+        let is_part = if run.ended_early.is_some() { " (ended early)" } else { "" };
+        columns.push((format!("{name}{is_part}"), run.results));
     }
     let count = |rows: &[Row], subject: Option<&str>| {
         let mut count = Count::default();
@@ -93,4 +95,22 @@ fn differences(name: &str, rows: &[Row]) -> String {
         let _ = writeln!(text, "| {clause} | {} | `{}` |", ids.len(), shown.unwrap_or(&""));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_asked_is_not_counted() {
+        let row = |number: u32, outcome: &str| {
+            format!(r#"{{"id":"meta/RM-001/{number}","subject":"meta","outcome":"{outcome}"}}"#)
+        };
+        let rows = [row(1, "kept"), row(2, "failed"), row(3, "skipped"), row(4, "not-asked")];
+        let json = format!(r#"{{"ended_early":"died","results":[{}]}}"#, rows.join(","));
+        let text = peers(&[("one".into(), json)]).unwrap();
+        assert!(text.contains("| subject | one (ended early) |"), "{text}");
+        assert!(text.contains("| meta | 1 of 2 |"), "{text}");
+        assert!(text.contains("| RM-001 | 1 | `meta/RM-001/2` |"), "{text}");
+    }
 }
