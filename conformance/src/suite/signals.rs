@@ -37,6 +37,7 @@ pub(crate) fn watch(stop: Stop) -> io::Result<Signalled> {
     let guard = runtime.enter();
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut quit = signal(SignalKind::quit())?;
     let mut terminate = signal(SignalKind::terminate())?;
     drop(guard);
     let signalled = Signalled::default();
@@ -47,6 +48,7 @@ pub(crate) fn watch(stop: Stop) -> io::Result<Signalled> {
                 tokio::select! {
                     _ = hangup.recv() => 1,
                     _ = interrupt.recv() => 2,
+                    _ = quit.recv() => 3,
                     _ = terminate.recv() => 15,
                 }
             };
