@@ -1,56 +1,38 @@
 //! Grades an engine by the vectors: asks it, compares its answers, and tells what came of it.
 
+mod asking;
 mod engine;
 mod expected;
 mod faults;
 mod html;
 mod junit;
+mod names;
 mod peers;
+mod plain;
+mod selection;
 mod table;
 
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::vectors::{Case, Level, Policy};
+use self::asking::{Asking, Ended};
+use crate::vectors::Case;
 
-pub use self::engine::{AskError, Engine, EngineError};
+pub use self::engine::{AskError, Engine, EngineError, Stop};
 pub use self::expected::ExpectedFailures;
-pub use self::faults::{Fault, caught_by, faults};
+pub use self::faults::{Fault, caught_by, faults, reaches};
 pub use self::html::html;
 #[cfg(feature = "trial")]
 pub(crate) use self::junit::escape;
 pub use self::junit::junit;
+pub use self::names::did_you_mean;
 pub use self::peers::peers;
+pub use self::plain::plain;
+pub use self::selection::Selection;
 pub use self::table::table;
-
-/// Which vectors are asked: empty lists mean all.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Selection {
-    /// Subjects, by name or the beginning of one.
-    pub subjects: Vec<String>,
-    /// Levels.
-    pub levels: Vec<Level>,
-    /// Requirement numbers, those in [`Case::also`] too.
-    pub clauses: Vec<String>,
-    /// Policies; vectors that are right whoever reads are asked all the same.
-    pub policies: Vec<Policy>,
-}
-
-impl Selection {
-    /// Whether a vector is asked.
-    pub fn has(&self, case: &Case) -> bool {
-        let clauses = || std::iter::once(&case.clause).chain(&case.also);
-        let named = |wanted: &String| clauses().any(|clause| clause.eq_ignore_ascii_case(wanted));
-        let subject = |wanted: &String| case.subject.starts_with(wanted.as_str());
-        let of_policy = |policy| self.policies.contains(&policy);
-        (self.subjects.is_empty() || self.subjects.iter().any(subject))
-            && (self.levels.is_empty() || self.levels.contains(&case.level))
-            && (self.clauses.is_empty() || self.clauses.iter().any(named))
-            && (self.policies.is_empty() || case.policy.is_none_or(of_policy))
-    }
-}
 
 /// What came of one question.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -73,6 +55,9 @@ pub enum Outcome {
         /// What it says of that.
         reason: String,
     },
+    /// The run ended before.
+    #[serde(rename = "not-asked")]
+    NotAsked,
 }
 
 impl Outcome {
@@ -83,6 +68,7 @@ impl Outcome {
             Self::Broken { .. } => "broken",
             Self::Failed { .. } => "failed",
             Self::Skipped { .. } => "skipped",
+            Self::NotAsked => "not-asked",
         }
     }
 
@@ -101,6 +87,23 @@ pub struct Graded {
     pub results: Vec<GradedCase>,
     /// Vectors that were expected to fail, and did not, or were not asked.
     pub unexpected: Vec<String>,
+    /// Why the run ended before all was asked, if it did.
+    pub ended_early: Option<String>,
+    /// What the engine did at the end that it should not have done, and that costs it nothing.
+    pub warnings: Vec<String>,
+}
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// Some vectors were kept, and none is bad.
+    Good,
+    /// A vector was not kept, or one was that is expected to fail.
+    Bad,
+    /// Nothing was answered: every vector was skipped.
+    Empty,
+    /// The run ended before all was asked.
+    Unfinished,
 }
 
 /// One result.
@@ -118,9 +121,23 @@ pub struct GradedCase {
 
 impl Graded {
     /// Whether every vector was kept or skipped, those apart that are expected to fail, and all of
-    /// these failed.
+    /// these failed; and whether any was kept or failed so.
     pub fn is_good(&self) -> bool {
-        self.unexpected.is_empty() && self.bad().next().is_none()
+        self.verdict() == Verdict::Good
+    }
+
+    /// What the run comes to.
+    pub fn verdict(&self) -> Verdict {
+        let tally = self.tally();
+        if self.ended_early.is_some() {
+            Verdict::Unfinished
+        } else if tally.bad > 0 || !self.unexpected.is_empty() {
+            Verdict::Bad
+        } else if tally.kept + tally.expected == 0 {
+            Verdict::Empty
+        } else {
+            Verdict::Good
+        }
     }
 
     /// The results that speak against the engine.
@@ -166,6 +183,8 @@ pub struct Tally {
     pub expected: usize,
     /// What the engine does not do.
     pub skipped: usize,
+    /// What was not asked, as the run ended before.
+    pub not_asked: usize,
 }
 
 impl Tally {
@@ -176,6 +195,7 @@ impl Tally {
             let count = match (&result.outcome, result.expected_failure) {
                 (Outcome::Kept, _) => &mut tally.kept,
                 (Outcome::Skipped { .. }, _) => &mut tally.skipped,
+                (Outcome::NotAsked, _) => &mut tally.not_asked,
                 (Outcome::Broken { .. } | Outcome::Failed { .. }, false) => &mut tally.bad,
                 (Outcome::Broken { .. } | Outcome::Failed { .. }, true) => &mut tally.expected,
             };
@@ -186,42 +206,66 @@ impl Tally {
 
     /// All of them.
     pub const fn all(&self) -> usize {
-        self.kept + self.bad + self.expected + self.skipped
+        self.kept + self.bad + self.expected + self.skipped + self.not_asked
+    }
+
+    /// Those that the engine was asked and did not skip.
+    pub const fn answered(&self) -> usize {
+        self.kept + self.bad + self.expected
     }
 }
 
-/// Asks the engine every question.
+/// Asks the engine every question, and closes it. A run that ends early keeps what came of it: the
+/// rest is [`Outcome::NotAsked`].
 ///
 /// # Errors
-/// [`EngineError`] if it cannot be started, or died too often.
+/// [`EngineError`] if not one question could be asked.
 pub fn grade(
     cases: Vec<Case>,
     engine: &mut Engine,
     expected: &ExpectedFailures,
 ) -> Result<Graded, EngineError> {
-    let mut results = Vec::with_capacity(cases.len());
-    for case in cases {
-        let outcome = outcome(&case, engine.ask(&case.question())?);
+    let mut asking = Asking::new(engine, &cases);
+    let ended = asking.all().err();
+    let mut outcomes = asking.outcomes;
+    let ended_early = match ended {
+        Some(Ended::Engine(
+            error @ (EngineError::Start { .. } | EngineError::NoCommand { .. }),
+        )) if outcomes.is_empty() => {
+            return Err(error);
+        }
+        Some(Ended::Engine(error)) => Some(with_sources(&error)),
+        Some(error @ Ended::Failures { .. }) => Some(error.to_string()),
+        None => None,
+    };
+    let warnings = engine.close();
+    outcomes.resize(cases.len(), Outcome::NotAsked);
+    let result = |(case, outcome): (Case, Outcome)| {
         let expected_failure = expected.has(&case.id);
-        results.push(GradedCase { case, outcome, expected_failure });
-    }
+        GradedCase { case, outcome, expected_failure }
+    };
+    let results: Vec<_> = cases.into_iter().zip(outcomes).map(result).collect();
     let unexpected = expected.unexpected(&results);
-    Ok(Graded { engine: engine.command().into(), results, unexpected })
+    Ok(Graded { engine: engine.command().into(), results, unexpected, ended_early, warnings })
+}
+
+fn with_sources(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", with_sources(source)),
+        None => error.to_string(),
+    }
 }
 
 /// What an answer is worth.
-fn outcome(case: &Case, answer: Result<Value, AskError>) -> Outcome {
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(error) => return Outcome::Failed { error: error.to_string() },
-    };
-    if let Some(reason) = answer.get("skip") {
-        let reason = reason.as_str().map_or_else(|| reason.to_string(), str::to_owned);
-        return Outcome::Skipped { reason };
-    }
+fn outcome(case: &Case, answer: Value) -> Outcome {
+    let told = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     if let Some(error) = answer.get("error") {
-        let error = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-        return Outcome::Failed { error: format!("the engine answers by an error: {error}") };
+        return Outcome::Failed {
+            error: format!("the engine answers by an error: {}", told(error)),
+        };
+    }
+    if let Some(reason) = answer.get("skip") {
+        return Outcome::Skipped { reason: told(reason) };
     }
     if case.accepts(&answer) { Outcome::Kept } else { Outcome::Broken { answer } }
 }

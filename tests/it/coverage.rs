@@ -37,6 +37,7 @@ const NOT_READ: &[&str] = &[
     "tests/it/coverage.rs",
     "tests/it/field_cases/",
     "tests/it/conformance.rs",
+    "tests/it/runner.rs",
     "conformance/src/vectors",
     "conformance/src/grade",
 ];

@@ -26,6 +26,7 @@ mod proxy;
 mod reasons;
 mod resume;
 mod robots;
+mod runner;
 mod sitemap;
 mod sites;
 mod tools;

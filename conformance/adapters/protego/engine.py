@@ -22,4 +22,6 @@ def answer(question):
 
 
 for line in sys.stdin:
-    print(json.dumps(answer(json.loads(line))), flush=True)
+    question = json.loads(line)
+    told = {"id": question["id"], **answer(question)}
+    print(json.dumps(told), flush=True)

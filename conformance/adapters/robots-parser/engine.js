@@ -27,5 +27,7 @@ function answer(question) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${JSON.stringify(answer(JSON.parse(line)))}\n`);
+  const question = JSON.parse(line);
+  const told = { id: question.id, ...answer(question) };
+  process.stdout.write(`${JSON.stringify(told)}\n`);
 }

@@ -14,4 +14,5 @@ for line in sys.stdin:
         parser = urllib.robotparser.RobotFileParser()
         parser.parse(question["robots"].splitlines())
         answer = {"allowed": parser.can_fetch(agents[0], question["url"])}
+    answer["id"] = question["id"]
     print(json.dumps(answer), flush=True)

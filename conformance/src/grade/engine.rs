@@ -1,32 +1,23 @@
 //! An engine under test: a process that reads a question a line and answers by a line.
 
-use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
-use std::thread;
+mod process;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// Bytes of an answer; a longer line is none.
-const ANSWER_BYTES: u64 = 16 << 20;
+use self::process::Process;
 
-/// How often an engine is started anew after it died or lost its place.
-const MOST_DEATHS: u32 = 20;
-
-/// How long a process that ended its output may take to end itself.
-const LAST_BREATH: Duration = Duration::from_millis(500);
-
-/// How often it is looked at meanwhile.
-const MOMENTS: u32 = 10;
-
-/// Lines that are taken from an engine before somebody wants them.
-const LINES_AHEAD: usize = 4;
+/// How long an engine may take to end once its input is closed.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// A run that cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The command cannot be started.
+    /// No process can be started.
     #[error("could not start the engine `{command}`")]
     Start {
         /// The command.
@@ -35,16 +26,20 @@ pub enum EngineError {
         #[source]
         source: io::Error,
     },
-    /// It died over and over.
-    #[error("the engine `{command}` failed {MOST_DEATHS} times, at last at {case}: {last}")]
-    Dead {
+    /// The shell does not know the command, or must not run it.
+    #[error(
+        "the engine's command could not be run, the shell says ({status}): `{command}`; is it \
+         installed, its path right, and the file executable?"
+    )]
+    NoCommand {
         /// The command.
         command: String,
-        /// The question.
-        case: String,
-        /// What happened then.
-        last: String,
+        /// How the shell ended.
+        status: String,
     },
+    /// Somebody asked for it by [`Stop`].
+    #[error("stopped by a signal")]
+    Stopped,
 }
 
 /// Why a question has no answer.
@@ -59,9 +54,30 @@ pub enum AskError {
     /// What came is no answer.
     #[error("what the engine said is no JSON object: {0}")]
     Babble(String),
+    /// What came answers another question.
+    #[error("the answer has the id of another question: {0}")]
+    OtherId(String),
     /// Something came that nobody had asked for.
     #[error("the engine had said something before it was asked: {0}")]
     Unasked(String),
+    /// A second line came for one question.
+    #[error("the engine wrote more than one line for one question; the line too many: {0}")]
+    Surplus(String),
+}
+
+/// Ends a run from outside: whoever holds a copy may stop it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends the run: no further question is asked, and the engine is ended.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 /// An engine. It is started with the first question, and anew after each failure.
@@ -69,23 +85,28 @@ pub enum AskError {
 pub struct Engine {
     command: String,
     limit: Duration,
+    stop: Stop,
     process: Option<Process>,
-    deaths: u32,
-}
-
-/// The process with its two helpers: neither a question that it does not read nor an answer that
-/// does not come holds the run up.
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    questions: Sender<Vec<u8>>,
-    answers: Receiver<io::Result<Vec<u8>>>,
+    has_answered: bool,
 }
 
 impl Engine {
     /// An engine by its command line, as a shell reads it, and how long it may take to answer.
     pub fn new(command: &str, limit: Duration) -> Self {
-        Self { command: command.into(), limit, process: None, deaths: 0 }
+        Self {
+            command: command.into(),
+            limit,
+            stop: Stop::default(),
+            process: None,
+            has_answered: false,
+        }
+    }
+
+    /// The same, ended by `stop`.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// The command.
@@ -93,146 +114,63 @@ impl Engine {
         &self.command
     }
 
+    /// Whether it ever answered.
+    pub(super) const fn has_answered(&self) -> bool {
+        self.has_answered
+    }
+
     /// Asks a question.
     ///
     /// # Errors
-    /// The outer one ends the run, the inner one is about this question.
+    /// The outer one ends the run, the inner one is about this question; the process is ended then.
     pub fn ask(&mut self, question: &Value) -> Result<Result<Value, AskError>, EngineError> {
-        let process = match self.process.take() {
+        let mut process = match self.process.take() {
             Some(process) => process,
-            None => Process::start(&self.command)
+            None => Process::start(&self.command, self.stop.clone())
                 .map_err(|source| EngineError::Start { command: self.command.clone(), source })?,
         };
-        let (process, answer) = process.ask(question, self.limit);
-        self.process = process;
-        let Err(error) = &answer else { return Ok(answer) };
-        self.deaths += 1;
-        if self.deaths < MOST_DEATHS {
-            return Ok(answer);
-        }
-        let case = question.get("id").map_or_else(String::new, Value::to_string);
-        Err(EngineError::Dead { command: self.command.clone(), case, last: error.to_string() })
-    }
-}
-
-impl Process {
-    fn start(command: &str) -> io::Result<Self> {
-        let mut child = shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let no_pipe = || io::Error::other("the process has no standard input and output");
-        let input = child.stdin.take().ok_or_else(no_pipe)?;
-        let output = child.stdout.take().ok_or_else(no_pipe)?;
-        Ok(Self { child, questions: writer(input), answers: reader(output) })
-    }
-
-    /// Asks, and hands itself back if it may be asked again.
-    fn ask(mut self, question: &Value, limit: Duration) -> (Option<Self>, Result<Value, AskError>) {
-        match self.answer(question, limit) {
-            Ok(answer) => (Some(self), Ok(answer)),
-            Err(error) => (None, Err(error)),
-        }
-    }
-
-    fn answer(&mut self, question: &Value, limit: Duration) -> Result<Value, AskError> {
-        match self.answers.try_recv() {
-            Ok(Ok(line)) if !line.is_empty() => return Err(AskError::Unasked(shown(&line))),
-            Ok(_) | Err(TryRecvError::Disconnected) => return Err(self.died()),
-            Err(TryRecvError::Empty) => {}
-        }
-        let mut line = question.to_string().into_bytes();
-        line.push(b'\n');
-        // If it is not heard, the answer that does not come tells.
-        let _ = self.questions.send(line);
-        match self.answers.recv_timeout(limit) {
-            Ok(Ok(line)) if !line.is_empty() => {
-                let answer = serde_json::from_slice(&line).ok().filter(Value::is_object);
-                answer.ok_or_else(|| AskError::Babble(shown(&line)))
+        match process.answer(question, self.limit)? {
+            Ok(answer) => {
+                self.has_answered = true;
+                self.process = Some(process);
+                Ok(Ok(answer))
             }
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.died()),
-            Err(RecvTimeoutError::Timeout) => Err(AskError::Late(limit)),
+            Err(error) => match process.shell_failure() {
+                // A shell says so; an engine that had answered means something else by it.
+                Some(status) if !self.has_answered => {
+                    Err(EngineError::NoCommand { command: self.command.clone(), status })
+                }
+                Some(_) | None => Ok(Err(error)),
+            },
         }
     }
 
-    fn died(&mut self) -> AskError {
-        AskError::Died(self.ended().unwrap_or_else(|| "its output ended".into()))
+    /// Listens for a moment, `least` or twice as long as the slowest answer since it did so before:
+    /// an engine that says more than its answers is found out, though it may be slow to say it.
+    ///
+    /// # Errors
+    /// The outer one ends the run, the inner one is the line too many; the process is ended then.
+    pub fn settle(&mut self, least: Duration) -> Result<Result<(), AskError>, EngineError> {
+        let Some(process) = &mut self.process else { return Ok(Ok(())) };
+        let silence = (process.slowest() * 2).max(least).min(self.limit);
+        let heard = process.more(silence)?;
+        Ok(heard.map_or(Ok(()), |line| {
+            self.process = None;
+            Err(AskError::Surplus(line))
+        }))
     }
 
-    /// How it ended; it may need a moment for that after its output did, or its input.
-    fn ended(&mut self) -> Option<String> {
-        (0..MOMENTS).find_map(|_| match self.child.try_wait() {
-            Ok(Some(status)) => Some(status.to_string()),
-            Ok(None) | Err(_) => {
-                thread::sleep(LAST_BREATH / MOMENTS);
-                None
-            }
-        })
+    /// Closes its input, waits until it ends, and ends it if it does not, with all that it started.
+    /// Says what was not as it should be.
+    pub fn close(&mut self) -> Vec<String> {
+        self.process.take().map(|mut process| process.end(FAREWELL)).unwrap_or_default()
     }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // With its input closed, an engine ends by itself; one that hangs is ended.
-        let (closed, _) = channel();
-        self.questions = closed;
-        if self.ended().is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
-}
-
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command);
-    shell
-}
-
-#[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    shell.arg("/C").arg(command);
-    shell
-}
-
-fn writer(mut input: ChildStdin) -> Sender<Vec<u8>> {
-    let (send, lines) = channel::<Vec<u8>>();
-    thread::spawn(move || {
-        for line in lines {
-            if input.write_all(&line).and_then(|()| input.flush()).is_err() {
-                return;
-            }
-        }
-    });
-    send
-}
-
-/// Each line; an empty one is the end.
-fn reader(output: ChildStdout) -> Receiver<io::Result<Vec<u8>>> {
-    let (send, lines) = sync_channel(LINES_AHEAD);
-    thread::spawn(move || {
-        let mut output = BufReader::new(output);
-        loop {
-            let mut line = Vec::new();
-            let read = output.by_ref().take(ANSWER_BYTES).read_until(b'\n', &mut line);
-            let ended = !matches!(read, Ok(bytes) if bytes > 0);
-            if send.send(read.map(|_| line)).is_err() || ended {
-                return;
-            }
-        }
-    });
-    lines
-}
-
-/// The beginning of what was said.
-fn shown(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_end();
-    let short: String = text.chars().take(120).collect();
-    if short.len() < text.len() { format!("{short:?}…") } else { format!("{short:?}") }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     const LIMIT: Duration = Duration::from_millis(300);
@@ -257,6 +195,11 @@ mod tests {
                 "the engine ended instead of answering (exit status: 7)",
                 "the engine ended",
             ),
+            (
+                "echo 'no\u{1b}[2Jnews' >&2; exit 7",
+                "(exit status: 7, after it said: no\\u{1b}[2Jnews)",
+                "the engine ended",
+            ),
             ("read -r line; echo hello; sleep 9", "no JSON object: \"hello\"", "no JSON object"),
             ("read -r line; echo '[1]'; sleep 9", "no JSON object: \"[1]\"", "no JSON object"),
             ("exec sleep 9", "no answer within 300ms", "no answer"),
@@ -265,6 +208,12 @@ mod tests {
                 "{}",
                 "said something before it was asked: \"more\"",
             ),
+            (
+                "while read -r a; do echo '{\"id\":\"a/b/c\"}'; done",
+                "{\"id\":\"a/b/c\"}",
+                "{\"id\":\"a/b/c\"}",
+            ),
+            ("read -r a; echo '{\"id\":\"a\"}'; exec sleep 9", "of another question: \"a\"", "id"),
         ] {
             let mut engine = Engine::new(command, LIMIT);
             for (at, expect) in [first, second].into_iter().enumerate() {
@@ -279,10 +228,71 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_always_fails_ends_the_run() {
-        let mut engine = Engine::new("exit 3", LIMIT);
-        let question = serde_json::json!({ "id": "a/b/c" });
-        let end = (0..MOST_DEATHS).find_map(|_| engine.ask(&question).err()).unwrap();
-        assert!(end.to_string().contains("failed 20 times, at last at \"a/b/c\""), "{end}");
+    fn a_second_line_is_heard_though_it_comes_late() {
+        let question = serde_json::json!({});
+        let twice = "while read -r a; do sleep 0.05; echo '{}'; sleep 0.05; echo '{}'; done";
+        let mut engine = Engine::new(twice, LIMIT);
+        engine.ask(&question).unwrap().unwrap();
+        let told = engine.settle(Duration::from_millis(10)).unwrap().unwrap_err().to_string();
+        assert!(told.contains("more than one line") && told.contains("\"{}\""), "{told}");
+        let mut engine = Engine::new("while read -r a; do echo '{}'; done", LIMIT);
+        engine.ask(&question).unwrap().unwrap();
+        engine.settle(Duration::from_millis(10)).unwrap().unwrap();
+        assert_eq!(engine.close(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_told_at_once() {
+        for command in ["comity-no-such-engine", "exit 126"] {
+            let error = Engine::new(command, LIMIT).ask(&serde_json::json!({})).unwrap_err();
+            let told = error.to_string();
+            assert!(told.contains("could not be run") && told.contains(command), "{told}");
+        }
+        let mut engine = Engine::new("read -r a; echo '{}'; read -r a; exit 127", LIMIT);
+        engine.ask(&serde_json::json!({})).unwrap().unwrap();
+        let told = engine.ask(&serde_json::json!({})).unwrap().unwrap_err().to_string();
+        assert!(told.contains("exit status: 127"), "{told}");
+    }
+
+    /// One line, one case: an engine that goes on though its input is closed, and what is told.
+    #[test]
+    fn nothing_of_an_engine_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = dir.path().join("id");
+        for (command, told) in [
+            ("echo $$ >ID; read -r a; echo '{}'; exec sleep 60", "did not end"),
+            ("trap '' TERM; read -r a; sleep 60 & echo $! >ID; echo '{}'; wait", "did not end"),
+            (
+                "read -r a; sleep 60 </dev/null >/dev/null 2>&1 & echo $! >ID; echo '{}'; read -r a",
+                "left processes",
+            ),
+            ("echo $$ >ID; read -r a; echo '{}'; read -r a; echo bye", "after its last answer"),
+        ] {
+            let command = command.replace("ID", &id.to_string_lossy());
+            let mut engine = Engine::new(&command, Duration::from_secs(5));
+            engine.ask(&serde_json::json!({})).unwrap().unwrap();
+            let warnings = engine.close().join("; ");
+            assert!(warnings.contains(told), "{command}: {warnings}");
+            let id = std::fs::read_to_string(&id).unwrap();
+            let gone = (0..100).any(|_| {
+                thread::sleep(Duration::from_millis(5));
+                !process::is_running(id.trim())
+            });
+            assert!(gone, "{command}: {id} is still there");
+        }
+    }
+
+    #[test]
+    fn a_run_is_stopped_from_outside() {
+        let stop = Stop::default();
+        let mut engine = Engine::new("exec sleep 60", Duration::from_secs(60));
+        engine = engine.stopped_by(stop.clone());
+        let stopper = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            stop.stop();
+        });
+        let error = engine.ask(&serde_json::json!({})).unwrap_err();
+        assert!(matches!(error, EngineError::Stopped), "{error}");
+        stopper.join().unwrap();
     }
 }

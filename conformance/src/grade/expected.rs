@@ -1,6 +1,6 @@
 //! Which vectors an engine is expected not to keep.
 
-use super::{GradedCase, Outcome};
+use super::{GradedCase, Outcome, did_you_mean};
 use crate::vectors::Case;
 
 /// A list of expected failures: an id a line, or the beginning of several and `*`; what follows
@@ -13,6 +13,7 @@ pub struct ExpectedFailures {
 impl ExpectedFailures {
     /// Reads such a list.
     pub fn read(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         Self { lines: lines.filter(|line| !line.is_empty()).map(str::to_owned).collect() }
     }
@@ -20,6 +21,13 @@ impl ExpectedFailures {
     /// Whether a vector is expected to fail.
     pub fn has(&self, id: &str) -> bool {
         self.lines.iter().any(|line| covers(line, id))
+    }
+
+    /// The first line that no vector of the suite answers to, as a sentence.
+    pub fn unknown(&self, suite: &[Case]) -> Option<String> {
+        let ids = || suite.iter().map(|case| case.id.as_str());
+        let line = self.lines.iter().find(|line| !ids().any(|id| covers(line, id)))?;
+        Some(format!("no vector has the id {line}{}", did_you_mean(line, ids())))
     }
 
     /// The lines that speak of one of these vectors: for a run that asks a part of them.

@@ -43,12 +43,23 @@ pub fn faults() -> Vec<&'static Fault> {
 pub fn caught_by<'a>(fault: &Fault, graded: &'a Graded) -> Vec<&'a str> {
     let kept = graded.results.iter().filter(|result| result.outcome == Outcome::Kept);
     let of_subject = kept.filter(|result| result.case.subject.starts_with(fault.subject));
-    let caught = of_subject.filter(|result| {
-        let mut answer = result.case.expect.clone();
-        (fault.answer)(&result.case, &mut answer);
-        !result.case.accepts(&Value::Object(answer))
-    });
+    let caught = of_subject.filter(|result| shows(fault, &result.case));
     caught.map(|result| result.case.id.as_str()).collect()
+}
+
+/// Whether any of these vectors catches the fault, if the engine keeps that vector otherwise.
+pub fn reaches<'a>(fault: &Fault, cases: impl IntoIterator<Item = &'a Case>) -> bool {
+    cases
+        .into_iter()
+        .filter(|case| case.subject.starts_with(fault.subject))
+        .any(|case| shows(fault, case))
+}
+
+/// Whether an engine that is right but for this fault does not keep the vector.
+fn shows(fault: &Fault, case: &Case) -> bool {
+    let mut answer = case.expect.clone();
+    (fault.answer)(case, &mut answer);
+    !case.accepts(&Value::Object(answer))
 }
 
 /// A text of the question; empty if there is none.

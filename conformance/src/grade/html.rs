@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::junit::escape;
-use super::{Graded, GradedCase, Outcome, Tally};
+use super::table::no_grade;
+use super::{Graded, GradedCase, Outcome, Tally, Verdict};
 use crate::vectors::{Level, PARITY};
 
 /// How the page looks.
@@ -27,6 +28,14 @@ pub fn html(graded: &Graded) -> String {
         verdict = verdict(graded),
         tiles = tiles(graded),
     );
+    let own: Vec<String> = no_grade(graded).into_iter().chain(graded.warnings.clone()).collect();
+    if !own.is_empty() {
+        page.push_str("<section class=\"card bad\">\n<h2>The run itself</h2>\n<ul>\n");
+        for line in &own {
+            let _ = writeln!(page, "<li>{}</li>", escape(line));
+        }
+        page.push_str("</ul>\n</section>\n");
+    }
     if !graded.unexpected.is_empty() {
         page.push_str("<section class=\"card bad\">\n<h2>Otherwise than expected</h2>\n<ul>\n");
         for line in &graded.unexpected {
@@ -40,7 +49,7 @@ pub fn html(graded: &Graded) -> String {
     let mut skipped = Vec::new();
     for (clause, results) in graded.by_clause() {
         match Tally::of(results.iter().copied()) {
-            tally if tally.skipped == tally.all() => skipped.push(escape(clause)),
+            tally if tally.answered() == 0 => skipped.push(escape(clause)),
             _ => page.push_str(&clause_section(clause, &results)),
         }
     }
@@ -56,13 +65,19 @@ pub fn html(graded: &Graded) -> String {
 }
 
 fn verdict(graded: &Graded) -> String {
-    let Tally { kept, bad, skipped, .. } = graded.tally();
-    match (bad, graded.unexpected.is_empty()) {
-        (0, true) if skipped == 0 => format!("All {kept} vectors are kept"),
-        (0, true) => format!("{kept} vectors are kept, {skipped} skipped"),
-        (0, false) => "Not as expected".into(),
-        (1, _) => "1 vector is not kept".into(),
-        (bad, _) => format!("{bad} vectors are not kept"),
+    let Tally { kept, bad, skipped, not_asked, .. } = graded.tally();
+    let not_kept = match bad {
+        0 => "Not as expected".to_owned(),
+        1 => "1 vector is not kept".to_owned(),
+        bad => format!("{bad} vectors are not kept"),
+    };
+    match graded.verdict() {
+        Verdict::Good if skipped == 0 => format!("All {kept} vectors are kept"),
+        Verdict::Good => format!("{kept} vectors are kept, {skipped} skipped"),
+        Verdict::Empty => "Nothing was graded".into(),
+        Verdict::Bad => not_kept,
+        Verdict::Unfinished if bad == 0 => format!("Ended early, {not_asked} vectors not asked"),
+        Verdict::Unfinished => format!("Ended early: {not_kept}, {not_asked} not asked"),
     }
 }
 
@@ -72,7 +87,7 @@ fn tiles(graded: &Graded) -> String {
     for level in Level::ALL {
         let of_level = graded.results.iter().filter(|result| result.case.level == *level);
         let tally = Tally::of(of_level);
-        let asked = tally.all() - tally.skipped;
+        let asked = tally.answered();
         let class = if tally.bad > 0 { "bad" } else { "good" };
         let _ = writeln!(
             tiles,
@@ -117,6 +132,7 @@ fn bar(tally: Tally) -> String {
         ("broken", tally.bad),
         ("expected", tally.expected),
         ("skipped", tally.skipped),
+        ("not-asked", tally.not_asked),
     ];
     let mut bar = String::from("<span class=\"bar\" role=\"img\" aria-label=\"");
     let told: Vec<_> = parts.iter().map(|(name, count)| format!("{count} {name}")).collect();
@@ -138,7 +154,7 @@ fn clause_section(clause: &str, results: &[&GradedCase]) -> String {
          <span class=\"count\">{} of {}</span></summary>\n",
         bar(tally),
         tally.kept,
-        tally.all() - tally.skipped,
+        tally.answered(),
         clause = escape(clause),
     );
     let sources: Vec<_> = sources.into_iter().map(escape).collect();
@@ -186,7 +202,7 @@ fn row(result: &GradedCase) -> String {
     block("asked", &serde_json::to_string(&rest).unwrap_or_default());
     block("right", &serde_json::to_string(&case.expect).unwrap_or_default());
     match &result.outcome {
-        Outcome::Kept => {}
+        Outcome::Kept | Outcome::NotAsked => {}
         Outcome::Broken { answer } => block("answered", &answer.to_string()),
         Outcome::Failed { error } => block("instead", error),
         Outcome::Skipped { reason } => block("skipped", reason),

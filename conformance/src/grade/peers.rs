@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Run {
     results: Vec<Row>,
+    ended_early: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -16,6 +17,12 @@ struct Row {
     id: String,
     subject: String,
     outcome: String,
+}
+
+impl Row {
+    fn is_answered(&self) -> bool {
+        !matches!(self.outcome.as_str(), "skipped" | "not-asked")
+    }
 }
 
 /// One engine's counts.
@@ -34,20 +41,21 @@ pub fn peers(runs: &[(String, String)]) -> serde_json::Result<String> {
     let mut columns = Vec::new();
     for (name, json) in runs {
         let run: Run = serde_json::from_str(json)?;
-        columns.push((name.as_str(), run.results));
+        let is_part = if run.ended_early.is_some() { " (ended early)" } else { "" };
+        columns.push((format!("{name}{is_part}"), run.results));
     }
     let count = |rows: &[Row], subject: Option<&str>| {
         let mut count = Count::default();
         for row in rows.iter().filter(|row| subject.is_none_or(|subject| row.subject == subject)) {
             count.kept += usize::from(row.outcome == "kept");
-            count.asked += usize::from(row.outcome != "skipped");
+            count.asked += usize::from(row.is_answered());
         }
         count
     };
     let subjects: BTreeSet<&str> = columns
         .iter()
         .flat_map(|(_, rows)| rows.iter())
-        .filter(|row| row.outcome != "skipped")
+        .filter(|row| row.is_answered())
         .map(|row| row.subject.as_str())
         .collect();
     let mut text = String::from("| subject |");
@@ -73,7 +81,7 @@ pub fn peers(runs: &[(String, String)]) -> serde_json::Result<String> {
 /// Which clauses an engine does not keep, and one vector of each that shows it.
 fn differences(name: &str, rows: &[Row]) -> String {
     let mut clauses: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !matches!(row.outcome.as_str(), "kept" | "skipped")) {
+    for row in rows.iter().filter(|row| row.is_answered() && row.outcome != "kept") {
         let clause = row.id.split('/').nth(1).unwrap_or_default();
         clauses.entry(clause).or_default().push(&row.id);
     }
@@ -87,4 +95,22 @@ fn differences(name: &str, rows: &[Row]) -> String {
         let _ = writeln!(text, "| {clause} | {} | `{}` |", ids.len(), shown.unwrap_or(&""));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_asked_is_not_counted() {
+        let row = |number: u32, outcome: &str| {
+            format!(r#"{{"id":"meta/RM-001/{number}","subject":"meta","outcome":"{outcome}"}}"#)
+        };
+        let rows = [row(1, "kept"), row(2, "failed"), row(3, "skipped"), row(4, "not-asked")];
+        let json = format!(r#"{{"ended_early":"died","results":[{}]}}"#, rows.join(","));
+        let text = peers(&[("one".into(), json)]).unwrap();
+        assert!(text.contains("| subject | one (ended early) |"), "{text}");
+        assert!(text.contains("| meta | 1 of 2 |"), "{text}");
+        assert!(text.contains("| RM-001 | 1 | `meta/RM-001/2` |"), "{text}");
+    }
 }

@@ -9,7 +9,9 @@ fn main() -> io::Result<()> {
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines() {
         let question: Value = serde_json::from_str(&line?)?;
-        writeln!(output, "{}", answer(&question))?;
+        let mut answer = answer(&question);
+        answer["id"] = question["id"].clone();
+        writeln!(output, "{answer}")?;
         output.flush()?;
     }
     Ok(())

@@ -16,7 +16,18 @@ use url::Url;
 use super::{Exit, json_lines, robots};
 
 pub(super) fn run() -> anyhow::Result<Exit> {
-    json_lines::serve(answer)
+    json_lines::serve(|question| Ok(answer_named(question)))
+}
+
+/// The answer with the `id` of its question, if that has one: nobody takes it for that of another.
+fn answer_named(question: Value) -> Value {
+    let id = question.get("id").cloned();
+    let mut answer =
+        answer(question).unwrap_or_else(|error| json!({ "error": format!("{error:#}") }));
+    if let (Some(id), Value::Object(fields)) = (id, &mut answer) {
+        fields.insert("id".into(), id);
+    }
+    answer
 }
 
 fn answer(question: Value) -> anyhow::Result<Value> {
@@ -68,5 +79,32 @@ impl Deref for Address {
 
     fn deref(&self) -> &Url {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One line, one case: the question, and the answer whole.
+    #[test]
+    fn each_answer_has_the_id_of_its_question() {
+        for (question, answer) in [
+            (
+                json!({ "id": "a/1", "kind": "token", "token": "me" }),
+                json!({ "id": "a/1", "valid": true }),
+            ),
+            (json!({ "kind": "token", "token": "me" }), json!({ "valid": true })),
+            (
+                json!({ "id": 7, "kind": "weather" }),
+                json!({ "id": 7, "skip": "no questions of kind \"weather\" are known" }),
+            ),
+            (
+                json!({ "id": "b", "kind": "token" }),
+                json!({ "id": "b", "error": "missing field `token`" }),
+            ),
+        ] {
+            assert_eq!(answer_named(question), answer);
+        }
     }
 }
