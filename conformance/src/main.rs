@@ -295,14 +295,10 @@ async fn serve(
     wait(signals, seconds).await;
     let mut file = lab.ledger_file();
     file.requests = lab.stop().await;
-    let mut output = io::stdout().lock();
-    writeln!(output, "{} requests arrived", file.requests.len())?;
     if let Some(path) = ledger {
         file.write(path)?;
-        let path = path.display();
-        writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
     }
-    Ok(ExitCode::SUCCESS)
+    arrived(file.requests.len(), ledger)
 }
 
 /// Those that the arguments choose.
@@ -465,12 +461,21 @@ async fn serve_scenarios(
     }
     writeln!(output, "Press Ctrl-C to stop.")?;
     output.flush()?;
+    drop(output);
     wait(signals, seconds).await;
     let arrivals: Vec<_> = web.scenarios().iter().flat_map(|s| web.ledger(&s.name)).collect();
-    writeln!(output, "{} requests arrived", arrivals.len())?;
+    let count = arrivals.len();
     if let Some(path) = ledger {
         Record { agent, mode, arrivals }.write(path)?;
-        let path = path.display();
+    }
+    arrived(count, ledger)
+}
+
+/// The last lines, when the ledger is safe: they may have no reader any more.
+fn arrived(count: usize, ledger: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{count} requests arrived")?;
+    if let Some(path) = ledger.map(Path::display) {
         writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
     }
     Ok(ExitCode::SUCCESS)

@@ -159,7 +159,7 @@ fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
         let of_what = || late().filter(|a| fits(what, a));
         let count = of_what().count();
         if count >= others {
-            let (from, last) = (moment(*from_s), of_what().last());
+            let (from, last) = (moment(*from_s), of_what().next_back());
             let last = last.map(|a| format!(": {}", shown(a))).unwrap_or_default();
             findings.push(format!(
                 "{what} was requested {count} times from {from}, and {than} {others} times; fewer are right{last}"
