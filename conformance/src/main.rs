@@ -4,18 +4,22 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use comity_conformance::trial::{
-    self, Client, ClientConfig, Mode, Scenario, Trial, Web, WebConfig,
+    self, Choice, Client, ClientConfig, Mode, Record, Scenario, Trial, TrialReport, Web, WebConfig,
 };
 use comity_conformance::vectors::{Level, Policy};
 use comity_conformance::{DEMO_AGENT, Lab, LedgerFile, judge};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 const BROKEN: u8 = 1;
 const UNUSABLE: u8 = 2;
+/// What a shell says of a program that SIGPIPE ended.
+const PIPE_CLOSED: u8 = 141;
 
 /// A small web that shows whether a crawler keeps the rules.
 ///
@@ -41,7 +45,10 @@ Or watch it in one small web of eight sites:
 Exit status:
   0  served, or every rule kept
   1  a rule was broken, or nothing was exercised
-  2  unusable input: wrong arguments, no readable ledger, no free port";
+  2  unusable input: wrong arguments, no such crawler, no readable ledger, no
+     free port
+  130, 143, 129  `grade` was ended by Ctrl-C, SIGTERM or SIGHUP; the reports
+     have what was graded by then";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -62,7 +69,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         ca_file: Option<PathBuf>,
         /// Stop by itself after this many seconds.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
         seconds: Option<u64>,
         /// Product token of the crawler to be graded. The bakery's robots.txt
         /// has a group of its own for the default.
@@ -74,13 +81,16 @@ enum Command {
     },
     /// Judge a ledger file.
     Check {
-        /// The file that `serve --ledger` wrote.
+        /// The file that `serve --ledger` wrote, with --scenarios or without.
         #[arg(long, value_name = "FILE")]
         ledger: PathBuf,
         /// Least time between two requests of one site, in milliseconds. A
         /// site that asks for a longer crawl-delay is owed that.
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         interval_ms: u64,
+        /// Of scenarios: whose reading of the rules the crawler keeps.
+        #[arg(long, value_name = "POLICY", default_value = "google", value_parser = policy)]
+        policy: Policy,
         /// Print the report as JSON.
         #[arg(long)]
         json: bool,
@@ -131,20 +141,20 @@ struct GradeArguments {
     #[arg(long, value_name = "NAME|CLAUSE")]
     only: Vec<String>,
     /// Only scenarios of this level: MUST, SHOULD, HOUSE; may be repeated.
-    #[arg(long, value_name = "LEVEL", value_parser = named::<Level>)]
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Vec<Level>,
     /// Whose reading of the rules the crawler keeps: google, rfc9309, courteous.
-    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = named::<Policy>)]
+    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = policy)]
     policy: Policy,
     /// The least time between two requests of a site that the crawler is told,
     /// in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
-    interval: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds, allow_hyphen_values = true)]
+    interval: Duration,
     /// End each run after this many seconds, whatever its scenario says.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     seconds: Option<u64>,
     /// Scenarios that are run at the same time.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value = "4", value_parser = at_least_one::<usize>)]
     jobs: usize,
     /// Run the crawler under libfaketime in scenarios that last hours or days.
     /// They are left out without this, unless the command takes {start}.
@@ -176,10 +186,10 @@ struct ClientArguments {
     #[arg(long, default_value = "labbot", value_parser = product_token)]
     agent: String,
     /// The least time between two requests of a site, in seconds.
-    #[arg(long, default_value_t = 0.5)]
-    interval: f64,
+    #[arg(long, default_value = "0.5", value_parser = seconds, allow_hyphen_values = true)]
+    interval: Duration,
     /// Whose reading of the rules it keeps: google, rfc9309, courteous.
-    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = named::<Policy>)]
+    #[arg(long, value_name = "POLICY", default_value = "google", value_parser = policy)]
     policy: Policy,
     /// A proxy for all requests.
     #[arg(long)]
@@ -198,16 +208,53 @@ struct ClientArguments {
     scale: u32,
 }
 
-/// A level or a policy by the name in files.
-fn named<T: for<'a> serde::Deserialize<'a>>(text: &str) -> Result<T, String> {
-    let parse = |text: String| serde_json::from_value(serde_json::Value::String(text));
-    parse(text.to_owned()).or_else(|_| parse(text.to_ascii_uppercase())).map_err(|e| e.to_string())
+/// A name of these, or what to take in its place.
+fn one_of<'a>(text: &str, names: &[&'a str]) -> Result<&'a str, String> {
+    let same = names.iter().find(|name| name.eq_ignore_ascii_case(text));
+    same.copied().ok_or_else(|| match trial::nearest(text, names.iter().copied()) {
+        Some(near) => format!("perhaps {near}; there are {}", names.join(", ")),
+        None => format!("there are {}", names.join(", ")),
+    })
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let names: Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();
+    let name = one_of(text, &names)?;
+    let level = Level::ALL.iter().find(|level| level.name() == name);
+    level.copied().ok_or_else(|| names.join(", "))
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
+    let name = one_of(text, &names)?;
+    let policy = Policy::ALL.iter().find(|policy| policy.name() == name);
+    policy.copied().ok_or_else(|| names.join(", "))
+}
+
+/// A count that has to be something.
+fn at_least_one<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| *number != T::default());
+    number.ok_or_else(|| "a whole number, 1 or more".to_owned())
+}
+
+/// The longest interval that makes sense: an hour.
+const MOST_INTERVAL_S: f64 = 3_600.0;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|s| (0.0..=MOST_INTERVAL_S).contains(s));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("seconds, from 0 to {MOST_INTERVAL_S}, as in 0.5"))
 }
 
 fn fault(text: &str) -> Result<String, String> {
     match trial::FAULTS.iter().any(|(name, _)| *name == text) {
         true => Ok(text.to_owned()),
-        false => Err("no such fault; `comity-lab client --list` prints them".to_owned()),
+        false => {
+            let near = trial::nearest(text, trial::FAULTS.iter().map(|(name, _)| *name));
+            let near = near.map(|near| format!(", perhaps {near}")).unwrap_or_default();
+            Err(format!("no such fault{near}; `comity-lab client --list` prints them"))
+        }
     }
 }
 
@@ -219,9 +266,16 @@ fn main() -> ExitCode {
             serve_scenarios(reach.mode(), seconds, agent, ledger.as_deref(), ca_file.as_deref())
         }
         Command::Serve { seconds, agent, ledger, .. } => serve(seconds, &agent, ledger.as_deref()),
-        Command::Check { ledger, interval_ms, json } => check(&ledger, interval_ms, json),
+        Command::Check { ledger, interval_ms, policy, json } => {
+            check(&ledger, Duration::from_millis(interval_ms), policy, json)
+        }
     };
     outcome.unwrap_or_else(|error| {
+        // Who reads the output has enough of it, as `head` does.
+        let is_pipe = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+        if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_pipe) {
+            return ExitCode::from(PIPE_CLOSED);
+        }
         // With standard error closed there is nobody left to tell.
         let _ = writeln!(io::stderr(), "comity-lab: {error:#}");
         ExitCode::from(UNUSABLE)
@@ -234,44 +288,29 @@ async fn serve(
     agent: &str,
     ledger: Option<&Path>,
 ) -> anyhow::Result<ExitCode> {
+    ledger.map_or(Ok(()), writable)?;
+    let signals = Signals::listen()?;
     let lab = Lab::start_for(agent).await.context("could not start the lab on loopback")?;
     print_sites(&lab)?;
-    wait(seconds).await?;
+    wait(signals, seconds).await;
     let mut file = lab.ledger_file();
     file.requests = lab.stop().await;
-    let mut output = io::stdout().lock();
-    writeln!(output, "{} requests arrived", file.requests.len())?;
     if let Some(path) = ledger {
         file.write(path)?;
-        let path = path.display();
-        writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
     }
-    Ok(ExitCode::SUCCESS)
+    arrived(file.requests.len(), ledger)
 }
 
 /// Those that the arguments choose.
 fn chosen(arguments: &GradeArguments) -> anyhow::Result<Vec<Scenario>> {
     let all = trial::scenarios().map_err(anyhow::Error::msg)?;
-    let only = |scenario: &Scenario| {
-        arguments.only.is_empty()
-            || arguments.only.iter().any(|name| {
-                let clause = |clause: &String| clause.eq_ignore_ascii_case(name);
-                scenario.name.starts_with(name.as_str()) || scenario.clauses.iter().any(clause)
-            })
+    let choice = Choice {
+        only: arguments.only.clone(),
+        levels: arguments.level.clone(),
+        policy: arguments.policy,
+        mode: arguments.reach.mode(),
     };
-    let chosen: Vec<_> = all
-        .into_iter()
-        .filter(|s| s.policy.is_empty() || s.policy.contains(&arguments.policy))
-        .filter(|s| arguments.level.is_empty() || arguments.level.contains(&s.level))
-        .filter(|s| !s.needs_proxy || arguments.reach.proxy)
-        .filter(|s| !s.needs_tls || arguments.reach.tls)
-        .filter(only)
-        .collect();
-    anyhow::ensure!(
-        !chosen.is_empty(),
-        "no scenario is chosen; `comity-lab grade --list` prints all"
-    );
-    Ok(chosen)
+    Ok(trial::choose(all, &choice)?)
 }
 
 #[tokio::main]
@@ -285,28 +324,83 @@ async fn grade(arguments: &GradeArguments) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
+    let files = [&arguments.junit, &arguments.html, &arguments.json];
+    for path in files.into_iter().flatten() {
+        writable(path)?;
+    }
     let trial = Trial {
         command,
         mode: arguments.reach.mode(),
         agent: arguments.agent.clone(),
-        interval: Duration::try_from_secs_f64(arguments.interval)?,
+        interval: arguments.interval,
         policy: arguments.policy,
         seconds: arguments.seconds,
         jobs: arguments.jobs,
         faketime: arguments.faketime,
     };
-    let report = trial::grade(scenarios, trial).await?;
+    let mut signals = Signals::listen()?;
+    let mut interrupted = None;
+    let stop = async { interrupted = Some(signals.next().await) };
+    let report = trial::grade(scenarios, trial, stop).await?;
+    // Before the terminal's, which may have no reader any more.
+    write_reports(arguments, &report)?;
     write!(output, "{}", trial::table(&report))?;
+    Ok(match interrupted {
+        Some(status) => ExitCode::from(status),
+        None if report.is_good() => ExitCode::SUCCESS,
+        None => ExitCode::from(BROKEN),
+    })
+}
+
+/// Whether a file can be written, before there is anything to write. One that is there stays as it is.
+fn writable(path: &Path) -> anyhow::Result<()> {
+    let is_new = !path.exists();
+    let opened = fs::File::options().create(true).append(true).open(path);
+    opened.with_context(|| format!("could not write {}", path.display()))?;
+    if is_new {
+        // It comes again with what is to be in it.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
+fn write_reports(arguments: &GradeArguments, report: &TrialReport) -> anyhow::Result<()> {
     let write = |path: &Option<PathBuf>, text: String| match path {
         Some(path) => {
             fs::write(path, text).with_context(|| format!("could not write {}", path.display()))
         }
         None => Ok(()),
     };
-    write(&arguments.junit, trial::junit(&report))?;
-    write(&arguments.html, trial::html(&report))?;
-    write(&arguments.json, trial::json(&report)?)?;
-    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+    write(&arguments.junit, trial::junit(report))?;
+    write(&arguments.html, trial::html(report))?;
+    write(&arguments.json, trial::json(report)?)
+}
+
+/// The signals that ask a program to end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn listen() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("could not listen for signals");
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for one; returns the exit status that shells give to a program that it ended.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => 130,
+            _ = self.terminate.recv() => 143,
+            _ = self.hang_up.recv() => 129,
+        }
+    }
 }
 
 #[tokio::main]
@@ -318,11 +412,10 @@ async fn client(arguments: &ClientArguments) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let interval = Duration::try_from_secs_f64(arguments.interval)?;
     let ca = arguments.ca.as_ref().map(fs::read_to_string).transpose();
     let mut client = Client::new(ClientConfig {
         agent: arguments.agent.clone(),
-        interval,
+        interval: arguments.interval,
         policy: arguments.policy,
         proxy: arguments.proxy.clone(),
         ca: ca.context("could not read the certificates")?,
@@ -351,9 +444,12 @@ async fn serve_scenarios(
 ) -> anyhow::Result<ExitCode> {
     let mut scenarios = trial::scenarios().map_err(anyhow::Error::msg)?;
     scenarios.retain(|s| (!s.needs_proxy || mode.is_proxy()) && (!s.needs_tls || mode.is_tls()));
-    let web = Web::start(scenarios, WebConfig { mode, agent }).await?;
+    ledger.map_or(Ok(()), writable)?;
+    let signals = Signals::listen()?;
+    let web = Web::start(scenarios, WebConfig { mode, agent: agent.clone() }).await?;
     if let Some(path) = ca_file {
-        fs::write(path, web.authority())?;
+        let written = fs::write(path, web.authority());
+        written.with_context(|| format!("could not write {}", path.display()))?;
     }
     let mut output = io::stdout().lock();
     writeln!(output, "what each site is: {}/", web.index())?;
@@ -365,12 +461,22 @@ async fn serve_scenarios(
     }
     writeln!(output, "Press Ctrl-C to stop.")?;
     output.flush()?;
-    wait(seconds).await?;
+    drop(output);
+    wait(signals, seconds).await;
     let arrivals: Vec<_> = web.scenarios().iter().flat_map(|s| web.ledger(&s.name)).collect();
-    writeln!(output, "{} requests arrived", arrivals.len())?;
+    let count = arrivals.len();
     if let Some(path) = ledger {
-        let lines = arrivals.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        fs::write(path, lines.join("\n"))?;
+        Record { agent, mode, arrivals }.write(path)?;
+    }
+    arrived(count, ledger)
+}
+
+/// The last lines, when the ledger is safe: they may have no reader any more.
+fn arrived(count: usize, ledger: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{count} requests arrived")?;
+    if let Some(path) = ledger.map(Path::display) {
+        writeln!(output, "ledger: {path}  (judge it: comity-lab check --ledger {path})")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -385,27 +491,30 @@ fn print_sites(lab: &Lab) -> io::Result<()> {
     output.flush()
 }
 
-async fn wait(seconds: Option<u64>) -> anyhow::Result<()> {
-    let interrupted = tokio::signal::ctrl_c();
-    match seconds {
-        Some(seconds) => tokio::select! {
-            result = interrupted => result.context("could not listen for Ctrl-C"),
-            () = tokio::time::sleep(Duration::from_secs(seconds)) => Ok(()),
-        },
-        None => interrupted.await.context("could not listen for Ctrl-C"),
-    }
+/// Until a signal comes, or for so long.
+async fn wait(mut signals: Signals, seconds: Option<u64>) {
+    let limit = seconds.map_or(Duration::MAX, Duration::from_secs);
+    let _ = tokio::time::timeout(limit, signals.next()).await;
 }
 
-fn check(path: &Path, interval_ms: u64, json: bool) -> anyhow::Result<ExitCode> {
-    let file = LedgerFile::read(path)
-        .with_context(|| format!("could not use the ledger {}", path.display()))?;
-    let report = judge(&file.requests, &file.expectations, Duration::from_millis(interval_ms));
+fn check(path: &Path, interval: Duration, policy: Policy, json: bool) -> anyhow::Result<ExitCode> {
+    let unusable = || format!("could not use the ledger {}", path.display());
     let mut output = io::stdout().lock();
+    if Record::is_at(path).with_context(unusable)? {
+        let report = Record::read(path).with_context(unusable)?.grade(interval, policy)?;
+        match json {
+            true => writeln!(output, "{}", trial::json(&report)?)?,
+            false => write!(output, "{}", trial::table(&report))?,
+        }
+        return Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) });
+    }
+    let file = LedgerFile::read(path).with_context(unusable)?;
+    let report = judge(&file.requests, &file.expectations, interval);
     if json {
         serde_json::to_writer_pretty(&mut output, &report)?;
         writeln!(output)?;
     } else {
-        writeln!(output, "{report}")?;
+        writeln!(output, "{}", trial::visible(&report.to_string()))?;
     }
     Ok(if report.kept() { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
 }
@@ -428,6 +537,34 @@ mod tests {
     #[test]
     fn arguments_are_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    /// One line, one case: what is written, and what is said of it; nothing where it is right.
+    #[test]
+    fn wrong_values_are_named_with_what_is_right() {
+        let grade = ["comity-lab", "grade", "--exec", "bot {seed}"];
+        for (option, value, said) in [
+            ("--interval", "0", ""),
+            ("--interval", "-1", "seconds, from 0 to 3600"),
+            ("--interval", "1e300", "seconds, from 0 to 3600"),
+            ("--interval", "NaN", "seconds, from 0 to 3600"),
+            ("--jobs", "0", "1 or more"),
+            ("--jobs", "few", "1 or more"),
+            ("--seconds", "0", "1 or more"),
+            ("--level", "should", ""),
+            ("--level", "MUTS", "perhaps MUST; there are MUST, SHOULD, HOUSE"),
+            ("--policy", "Google", ""),
+            ("--policy", "gogle", "perhaps google; there are google, rfc9309, courteous"),
+            ("--agent", "bot/1", "A-Z a-z _ -"),
+        ] {
+            let parsed = Arguments::try_parse_from(grade.iter().chain([&option, &value]));
+            let error = parsed.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(
+                error.contains(said) && error.is_empty() == said.is_empty(),
+                "{option} {value}: {error}"
+            );
+        }
+        assert!(fault("robots-5x-allows").unwrap_err().contains("perhaps robots-5xx-allows"));
     }
 
     #[test]

@@ -8,6 +8,9 @@ mod memory;
 mod page;
 mod robots;
 
+#[cfg(test)]
+mod lazy_tests;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::path::Path;

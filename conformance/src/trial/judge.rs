@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::ledger::Arrival;
-use super::scenario::{Count, Expect, Header, Wait};
+use super::scenario::{Count, Expect, Fewer, Header, Wait};
 
 /// What the lab's own scheduling may take off a gap: a twentieth, but no less than this.
 const ALLOWANCE_S: f64 = 0.03;
@@ -52,16 +52,59 @@ impl Grade {
         };
         // A header that later requests must have is not seen where there is but the first.
         let seen = |h: &Header| arrivals.iter().filter(|a| fits(&h.what, a)).count() > h.skip;
+        let not_exercised = Self { verdict: Verdict::NotExercised, findings: Vec::new() };
         if !any(&expect.exercised) || !expect.header.iter().all(seen) {
-            return Self { verdict: Verdict::NotExercised, findings: Vec::new() };
+            return not_exercised;
         }
-        let mut findings = Vec::new();
-        requests(expect, arrivals, &mut findings);
-        times(expect, arrivals, interval_s, &mut findings);
-        expect.header.iter().for_each(|header| headers(header, arrivals, &mut findings));
+        let mut wrong = Vec::new();
+        requests(expect, arrivals, &mut wrong);
+        times(expect, arrivals, interval_s, &mut wrong);
+        expect.header.iter().for_each(|header| headers(header, arrivals, &mut wrong));
+        if wrong.is_empty() && !came_there(expect, arrivals) {
+            return not_exercised;
+        }
+        let mut findings = left_undone(expect, arrivals);
+        findings.append(&mut wrong);
         let verdict = if findings.is_empty() { Verdict::Kept } else { Verdict::Broken };
         Self { verdict, findings }
     }
+}
+
+/// Whether the crawler came to where it shows what it does: all that is needed for that arrived, and
+/// what has to wait came at last. Who never asks again has not waited.
+fn came_there(expect: &Expect, arrivals: &[Arrival]) -> bool {
+    let arrived =
+        |need: &Count| arrivals.iter().filter(|a| is_counted(need, a)).count() >= need.times;
+    let came = |wait: &Wait| match answered_s(&wait.after, arrivals) {
+        Some(done_s) => arrivals.iter().any(|a| fits(&wait.what, a) && a.at_s >= done_s),
+        None => false,
+    };
+    expect.needs.iter().all(arrived) && expect.wait.iter().all(came)
+}
+
+/// When the first of these requests was answered.
+fn answered_s(pattern: &str, arrivals: &[Arrival]) -> Option<f64> {
+    arrivals.iter().filter(|a| fits(pattern, a)).find_map(|a| a.done_s)
+}
+
+/// What had to arrive, and did not.
+fn left_undone(expect: &Expect, arrivals: &[Arrival]) -> Vec<String> {
+    let never = expect.must.iter().filter(|p| !arrivals.iter().any(|a| fits(p, a)));
+    let mut findings: Vec<_> = never.map(|p| format!("{p} was never requested")).collect();
+    let short = expect.at_least.iter().filter_map(|limit| {
+        let count = arrivals.iter().filter(|a| is_counted(limit, a)).count();
+        (count < limit.times).then(|| amount(limit, "at least", arrivals))
+    });
+    findings.extend(short);
+    findings
+}
+
+/// How often something arrived, and how often is right.
+fn amount(limit: &Count, bound: &str, arrivals: &[Arrival]) -> String {
+    let counted: Vec<_> = arrivals.iter().filter(|a| is_counted(limit, a)).collect();
+    let (count, when, Count { what, times, .. }) = (counted.len(), span(limit), limit);
+    let first = counted.first().map(|a| format!(": {}", shown(a))).unwrap_or_default();
+    format!("{what} was requested {count} times{when}, {bound} {times} are right{first}")
 }
 
 /// Whether a request is one of `site /path`, or `site /path*`.
@@ -93,13 +136,8 @@ pub(super) fn moment(seconds: f64) -> String {
     }
 }
 
-/// What must, must not, or not so often arrive, and in which order.
+/// What must not, or not so often arrive, and in which order.
 fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
-    for pattern in &expect.must {
-        if !arrivals.iter().any(|a| fits(pattern, a)) {
-            findings.push(format!("{pattern} was never requested"));
-        }
-    }
     for pattern in &expect.must_not {
         let wrong: Vec<_> = arrivals.iter().filter(|a| fits(pattern, a)).collect();
         if let Some(first) = wrong.first() {
@@ -110,18 +148,23 @@ fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
             findings.push(format!("{pattern} must not be requested: {}{more}", shown(first)));
         }
     }
-    let limits = expect.at_most.iter().map(|limit| (limit, true));
-    for (limit, is_most) in limits.chain(expect.at_least.iter().map(|limit| (limit, false))) {
-        let counted: Vec<_> = arrivals.iter().filter(|a| is_counted(limit, a)).collect();
-        let (count, Count { what, times, .. }) = (counted.len(), limit);
-        let right = match is_most {
-            true if count > *times => format!("at most {times} are right"),
-            false if count < *times => format!("at least {times} are right"),
-            _ => continue,
-        };
-        let first = counted.first().map(|a| format!(": {}", shown(a))).unwrap_or_default();
-        let when = span(limit);
-        findings.push(format!("{what} was requested {count} times{when}, {right}{first}"));
+    for limit in &expect.at_most {
+        if arrivals.iter().filter(|a| is_counted(limit, a)).count() > limit.times {
+            findings.push(amount(limit, "at most", arrivals));
+        }
+    }
+    for Fewer { what, than, from_s } in &expect.fewer {
+        let late = || arrivals.iter().filter(|a| a.at_s >= *from_s);
+        let others = late().filter(|a| fits(than, a)).count();
+        let of_what = || late().filter(|a| fits(what, a));
+        let count = of_what().count();
+        if count >= others {
+            let (from, last) = (moment(*from_s), of_what().next_back());
+            let last = last.map(|a| format!(": {}", shown(a))).unwrap_or_default();
+            findings.push(format!(
+                "{what} was requested {count} times from {from}, and {than} {others} times; fewer are right{last}"
+            ));
+        }
     }
     for site in &expect.one_at_a_time {
         let of_site: Vec<_> = arrivals.iter().filter(|a| a.site == *site).collect();
@@ -136,7 +179,7 @@ fn requests(expect: &Expect, arrivals: &[Arrival], findings: &mut Vec<String>) {
         }
     }
     for [before, after] in &expect.order {
-        let known = arrivals.iter().filter(|a| fits(before, a)).find_map(|a| a.done_s);
+        let known = answered_s(before, arrivals);
         if let Some(early) = arrivals
             .iter()
             .find(|a| fits(after, a) && !fits(before, a) && known.is_none_or(|s| a.at_s < s))
@@ -178,9 +221,7 @@ fn times(expect: &Expect, arrivals: &[Arrival], interval_s: f64, findings: &mut 
         }
     }
     for Wait { after, what, seconds } in &expect.wait {
-        let Some(done_s) = arrivals.iter().filter(|a| fits(after, a)).find_map(|a| a.done_s) else {
-            continue;
-        };
+        let Some(done_s) = answered_s(after, arrivals) else { continue };
         let until_s = done_s + seconds - ALLOWANCE_S.max(seconds / 20.0);
         let early = |a: &&Arrival| fits(what, a) && a.at_s >= done_s && a.at_s < until_s;
         if let Some(early) = arrivals.iter().find(early) {

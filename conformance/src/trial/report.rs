@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::child::End;
 use super::judge::{Grade, Verdict, moment};
 use super::ledger::Arrival;
 use super::scenario::{Mode, Scenario};
@@ -23,6 +24,8 @@ pub struct TrialReport {
     pub crawler: String,
     /// How it reached the sites.
     pub mode: Mode,
+    /// Its product token.
+    pub agent: String,
     /// The interval that it was told.
     pub interval_s: f64,
     /// The policy that it was told.
@@ -32,6 +35,8 @@ pub struct TrialReport {
     /// Scenarios that were not run, because they have a clock of their own and the crawler could not
     /// be told the time.
     pub without_time: Vec<String>,
+    /// Scenarios that were not run, or not to their end, because the trial was interrupted.
+    pub interrupted: Vec<String>,
 }
 
 /// One scenario's result.
@@ -44,6 +49,8 @@ pub struct Graded {
     pub grade: Grade,
     /// All requests.
     pub arrivals: Vec<Arrival>,
+    /// How each run ended.
+    pub ends: Vec<End>,
     /// How the crawler ended, and what it said last; empty if the scenario is kept.
     pub said: String,
 }
@@ -59,16 +66,55 @@ impl TrialReport {
     pub fn is_good(&self) -> bool {
         self.count(Verdict::Broken, None) == 0 && self.count(Verdict::Kept, None) > 0
     }
+
+    /// What to say if no request had the product token in its User-Agent: then most likely another is
+    /// meant.
+    fn other_agent(&self) -> Option<String> {
+        let arrivals = self.results.iter().flat_map(|graded| &graded.arrivals);
+        let mut names = arrivals.map(|a| a.header("user-agent").unwrap_or_default()).peekable();
+        let first: String = names.peek()?.chars().take(80).collect();
+        let own = self.agent.to_ascii_lowercase();
+        let none = names.all(|name| !name.to_ascii_lowercase().contains(&own));
+        none.then(|| {
+            format!(
+                "No request had {own:?} in its User-Agent, the first had {first:?}: --agent has to be the \
+                 crawler's product token.",
+            )
+        })
+    }
+}
+
+impl Graded {
+    /// Which runs the lab or a signal ended, or, if all is not kept, a program that failed.
+    fn ended_badly(&self) -> Option<String> {
+        let is_bad = |end: &End| match end {
+            End::TimeLimit(_) | End::Signal(_) => true,
+            End::Exit(status) => *status != 0 && self.grade.verdict != Verdict::Kept,
+        };
+        let bad: Vec<_> = self.ends.iter().enumerate().filter(|(_, end)| is_bad(end)).collect();
+        let (first, end) = bad.first()?;
+        Some(match (self.ends.len(), bad.len()) {
+            (1, _) => format!("the crawler: {end}"),
+            (all, 1) => format!("the crawler, run {} of {all}: {end}", first + 1),
+            (all, bad) => {
+                format!("the crawler, {bad} of {all} runs, first run {}: {end}", first + 1)
+            }
+        })
+    }
 }
 
 /// A line a scenario, with what is not kept; then how many of each level.
 pub fn table(report: &TrialReport) -> String {
     let mut text = String::new();
     let width = report.results.iter().map(|g| g.scenario.name.len()).max().unwrap_or_default();
-    for Graded { scenario, grade, .. } in &report.results {
+    for graded in &report.results {
+        let Graded { scenario, grade, .. } = graded;
         let (name, level, verdict) = (&scenario.name, scenario.level.name(), grade.verdict.name());
         let clauses = scenario.clauses.join(" ");
         let _ = writeln!(text, "{name:<width$}  {verdict:<13}  {level:<6}  {clauses}");
+        if let Some(ended) = graded.ended_badly() {
+            let _ = writeln!(text, "    {ended}");
+        }
         for finding in &grade.findings {
             let _ = writeln!(text, "    {finding}");
         }
@@ -88,12 +134,32 @@ pub fn table(report: &TrialReport) -> String {
             report.without_time.len()
         );
     }
+    if !report.interrupted.is_empty() {
+        let (count, names) = (report.interrupted.len(), report.interrupted.join(", "));
+        let _ = writeln!(text, "\nNot run, as the trial was interrupted: {count} ({names}).");
+    }
+    if let Some(hint) = report.other_agent() {
+        let _ = writeln!(text, "\n{hint}");
+    }
     text.push('\n');
     for level in Level::ALL {
         let _ = writeln!(text, "{:<6}  {}", level.name(), counts(report, Some(*level)));
     }
     let _ = writeln!(text, "all     {}", counts(report, None));
-    text
+    visible(&text)
+}
+
+/// A text of strangers, as a terminal may have it: control characters in their Rust notation.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 fn counts(report: &TrialReport, level: Option<Level>) -> String {
@@ -116,7 +182,7 @@ pub fn json(report: &TrialReport) -> serde_json::Result<String> {
 
 /// A test case a scenario.
 pub fn junit(report: &TrialReport) -> String {
-    let not_run = report.without_time.len();
+    let not_run = report.without_time.len() + report.interrupted.len();
     let (tests, failures) = (report.results.len() + not_run, report.count(Verdict::Broken, None));
     let skipped = report.count(Verdict::NotExercised, None) + not_run;
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\"");
@@ -124,28 +190,33 @@ pub fn junit(report: &TrialReport) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"comity-lab\" {counts}>\n  \
          <testsuite name=\"scenarios\" {counts}>\n"
     );
-    for Graded { scenario, grade, .. } in &report.results {
+    for graded in &report.results {
+        let Graded { scenario, grade, .. } = graded;
+        let ended = graded.ended_badly().map(|ended| format!("\n{ended}")).unwrap_or_default();
         let class = escape(&format!("{}.{}", scenario.level.name(), scenario.clauses.join("+")));
         let _ =
             write!(xml, "    <testcase classname=\"{class}\" name=\"{}\"", escape(&scenario.name));
         let _ = match grade.verdict {
             Verdict::Kept => writeln!(xml, "/>"),
             Verdict::NotExercised => {
-                writeln!(xml, "><skipped message=\"not exercised\"/></testcase>")
+                let ended = escape(&ended.replace('\n', "; "));
+                writeln!(xml, "><skipped message=\"not exercised{ended}\"/></testcase>")
             }
             Verdict::Broken => writeln!(
                 xml,
                 "><failure type=\"{}\" message=\"{}\">{}</failure></testcase>",
                 scenario.level.name(),
                 escape(&scenario.source),
-                escape(&format!("{}\n{}", scenario.why, grade.findings.join("\n")))
+                escape(&format!("{}\n{}{ended}", scenario.why, grade.findings.join("\n")))
             ),
         };
     }
-    for name in &report.without_time {
+    let untold = report.without_time.iter().map(|name| (name, "the crawler was not told the time"));
+    let interrupted = report.interrupted.iter().map(|name| (name, "interrupted"));
+    for (name, why) in untold.chain(interrupted) {
         let _ = writeln!(
             xml,
-            "    <testcase name=\"{}\"><skipped message=\"not run: the crawler was not told the time\"/></testcase>",
+            "    <testcase name=\"{}\"><skipped message=\"not run: {why}\"/></testcase>",
             escape(name)
         );
     }
@@ -158,6 +229,9 @@ pub fn html(report: &TrialReport) -> String {
     let crawler = escape(&report.crawler);
     let broken = report.count(Verdict::Broken, None);
     let verdict = match broken {
+        0 if report.is_good() && !report.interrupted.is_empty() => {
+            "Interrupted; no scenario is broken so far".to_owned()
+        }
         0 if report.is_good() => "No scenario is broken".to_owned(),
         0 => "Nothing was exercised".to_owned(),
         1 => "1 scenario is broken".to_owned(),
@@ -194,12 +268,19 @@ pub fn html(report: &TrialReport) -> String {
             escape(&names)
         );
     }
+    if !report.interrupted.is_empty() {
+        let names = escape(&report.interrupted.join(", "));
+        let _ = writeln!(
+            page,
+            "<p class=\"faint\">Not run, because the trial was interrupted: {names}.</p>"
+        );
+    }
     page.push_str("</section>\n</main>\n</body>\n</html>\n");
     page
 }
 
 fn row(graded: &Graded) -> String {
-    let Graded { scenario, grade, arrivals, said } = graded;
+    let Graded { scenario, grade, arrivals, said, .. } = graded;
     let class = match grade.verdict {
         Verdict::Kept => "kept",
         Verdict::Broken => "broken",
@@ -229,7 +310,8 @@ fn row(graded: &Graded) -> String {
         format!("{:>14}  {:<4} {:<8} {}  {}", moment(a.at_s), a.method, a.site, a.path, a.answer)
     });
     block("requests", &lines.collect::<Vec<_>>().join("\n"));
-    block("the crawler", said);
+    let ended = graded.ended_badly().unwrap_or_default();
+    block("the crawler", if said.is_empty() { &ended } else { said });
     row.push_str("</details></td></tr>\n");
     row
 }

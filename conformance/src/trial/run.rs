@@ -1,6 +1,8 @@
 //! Runs a crawler, whatever it is, once a scenario, and judges what arrived.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::pin::pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +12,12 @@ use thiserror::Error;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
+use super::child::{End, Run};
 use super::clock::wall_s;
+use super::command::{self, CommandFault};
 use super::judge::{Grade, Verdict};
-use super::report::{Graded, TrialReport};
+use super::report::{Graded, TrialReport, visible};
 use super::scenario::{Mode, Scenario};
 use super::serve::{Web, WebConfig};
 use crate::vectors::Policy;
@@ -53,6 +56,20 @@ impl Trial {
 /// Why there is no grade.
 #[derive(Debug, Error)]
 pub enum RunError {
+    /// The command line cannot be filled in.
+    #[error(transparent)]
+    Command(#[from] CommandFault),
+    /// The shell found no program.
+    #[error("the command could not be run ({end}, and no request came); the shell said:\n{said}")]
+    NoProgram {
+        /// How the shell ended.
+        end: End,
+        /// What it said, to be shown as it is.
+        said: String,
+    },
+    /// A trial ended in the middle.
+    #[error("a scenario could not be tried to its end")]
+    Broken(#[source] io::Error),
     /// The lab did not start.
     #[error(
         "could not start the lab's sites on loopback (some systems have no 127.0.1.1 until it is set up; --proxy does without)"
@@ -69,12 +86,18 @@ pub enum RunError {
     Faketime(#[source] io::Error),
 }
 
-/// Starts the lab, runs the crawler for each scenario, and grades it.
+/// Starts the lab, runs the crawler for each scenario, and grades it. When `stop` is there, what runs
+/// is ended, and the report has the scenarios that were through by then.
 ///
 /// # Errors
 ///
-/// When the lab or a shell cannot be started. A crawler that fails is graded all the same.
-pub async fn grade(scenarios: Vec<Scenario>, trial: Trial) -> Result<TrialReport, RunError> {
+/// When the lab or the command cannot be started. A crawler that fails is graded all the same.
+pub async fn grade(
+    scenarios: Vec<Scenario>,
+    trial: Trial,
+    stop: impl Future<Output = ()>,
+) -> Result<TrialReport, RunError> {
+    command::check(&trial.command, trial.mode)?;
     if trial.faketime {
         let mut asked = Command::new("faketime");
         asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
@@ -100,15 +123,40 @@ pub async fn grade(scenarios: Vec<Scenario>, trial: Trial) -> Result<TrialReport
             one(&web, index, &trial, &place).await.map(|graded| (index, graded))
         });
     }
-    let mut results = Vec::new();
-    while let Some(done) = tasks.join_next().await {
-        results.push(done.map_err(|error| RunError::Shell(io::Error::other(error)))??);
-    }
-    results.sort_by_key(|(index, _)| *index);
-    let results = results.into_iter().map(|(_, graded)| graded).collect();
-    let Trial { command, mode, interval, policy, .. } = trial.as_ref().clone();
+    let results = collect(&mut tasks, stop).await;
+    // Each ends its crawler when it is dropped, and that is waited for.
+    tasks.shutdown().await;
+    let results = results?;
+    let all = web.scenarios().iter().enumerate();
+    let interrupted = all.filter(|(index, _)| !results.contains_key(index));
+    let interrupted = interrupted.map(|(_, scenario)| scenario.name.clone()).collect();
+    let results = results.into_values().collect();
+    let Trial { command, mode, agent, interval, policy, .. } = trial.as_ref().clone();
     let (crawler, interval_s) = (command, interval.as_secs_f64());
-    Ok(TrialReport { crawler, mode, interval_s, policy, results, without_time })
+    Ok(TrialReport { crawler, mode, agent, interval_s, policy, results, without_time, interrupted })
+}
+
+/// What is through until `stop`, by index.
+async fn collect(
+    tasks: &mut JoinSet<Result<(usize, Graded), RunError>>,
+    stop: impl Future<Output = ()>,
+) -> Result<BTreeMap<usize, Graded>, RunError> {
+    let mut stop = pin!(stop);
+    let mut results = BTreeMap::new();
+    loop {
+        let done = tokio::select! {
+            done = tasks.join_next() => done,
+            () = &mut stop => return Ok(results),
+        };
+        match done {
+            None => return Ok(results),
+            Some(Ok(result)) => {
+                let (index, graded) = result?;
+                results.insert(index, graded);
+            }
+            Some(Err(error)) => return Err(RunError::Broken(io::Error::other(error))),
+        }
+    }
 }
 
 async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Graded, RunError> {
@@ -116,7 +164,8 @@ async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Grade
     let place = dir.join(&scenario.name);
     fs::create_dir_all(&place).map_err(RunError::Files)?;
     let log = dir.join(format!("{}.log", scenario.name));
-    let mut ended = String::new();
+    let ca = dir.join("lab-ca.pem");
+    let mut ends = Vec::new();
     for run in 0..scenario.run_count() {
         let start_s = web.begin(index, run);
         let command = fill(trial, web, index, start_s, dir);
@@ -125,19 +174,38 @@ async fn one(web: &Web, index: usize, trial: &Trial, dir: &Path) -> Result<Grade
             Some(time) => vec!["faketime".into(), "-f".into(), time, "sh".into()],
             None => vec!["sh".into()],
         };
-        let limit = Duration::from_secs(trial.seconds.unwrap_or(scenario.seconds));
-        ended = run_once(&shell, &command, web, dir, &log, limit).await?;
+        let run = Run {
+            shell: &shell,
+            command: &command,
+            proxy: web.proxy(),
+            ca: trial.mode.is_tls().then_some(ca.as_path()),
+            log: &log,
+            limit: Duration::from_secs(trial.seconds.unwrap_or(scenario.seconds)),
+        };
+        let end = run.to_its_end().await.map_err(RunError::Shell)?;
+        if end.is_without_program() && web.ledger(&scenario.name).is_empty() {
+            return Err(RunError::NoProgram { end, said: said(&log)? });
+        }
+        ends.push(end);
     }
-    let said = fs::read(&log).map_err(RunError::Files)?;
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let tail: Vec<char> = said.trim().chars().rev().take(SAID).collect();
-    let tail: String = tail.into_iter().rev().collect();
-    let ended = format!("{ended}\n{tail}").trim().to_owned();
     let arrivals = web.ledger(&scenario.name);
     let nothing = || Grade { verdict: Verdict::NotExercised, findings: Vec::new() };
     let grade = web.judge(index, trial.interval).unwrap_or_else(nothing);
-    let said = if grade.verdict == Verdict::Kept { String::new() } else { ended };
-    Ok(Graded { scenario, grade, arrivals, said })
+    let said = match (grade.verdict, ends.last()) {
+        (Verdict::Kept, _) | (_, None) => String::new(),
+        (Verdict::Broken | Verdict::NotExercised, Some(end)) => {
+            format!("{end}\n{}", said(&log)?).trim().to_owned()
+        }
+    };
+    Ok(Graded { scenario, grade, arrivals, ends, said })
+}
+
+/// What the crawler said last, fit for a terminal.
+fn said(log: &Path) -> Result<String, RunError> {
+    let said = fs::read(log).map_err(RunError::Files)?;
+    let said = String::from_utf8_lossy(&said);
+    let tail: Vec<char> = said.trim().chars().rev().take(SAID).collect();
+    Ok(visible(&tail.into_iter().rev().collect::<String>()))
 }
 
 /// Puts the values into the command line.
@@ -163,61 +231,4 @@ fn faketime(start_s: u64, scale: u32) -> String {
     let (sign, far_s) =
         if start_s < now_s { ('-', now_s - start_s) } else { ('+', start_s - now_s) };
     format!("{sign}{far_s} x{scale}")
-}
-
-/// Runs it, and ends it with all that it has started. Says how it ended.
-async fn run_once(
-    shell: &[String],
-    command: &str,
-    web: &Web,
-    dir: &Path,
-    log: &Path,
-    limit: Duration,
-) -> Result<String, RunError> {
-    let output =
-        fs::File::options().create(true).append(true).open(log).map_err(RunError::Files)?;
-    let errors = output.try_clone().map_err(RunError::Files)?;
-    let [program, before @ ..] = shell else { return Ok(String::new()) };
-    let mut shell = Command::new(program);
-    shell.args(before).arg("-c").arg(command).stdin(Stdio::null()).stdout(output).stderr(errors);
-    shell.process_group(0).kill_on_drop(true);
-    for name in [
-        "http_proxy",
-        "https_proxy",
-        "HTTPS_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-        "no_proxy",
-        "NO_PROXY",
-    ] {
-        shell.env_remove(name);
-    }
-    if let Some(proxy) = web.proxy() {
-        shell.env("http_proxy", proxy).env("https_proxy", proxy);
-    }
-    let ca = dir.join("lab-ca.pem");
-    for name in ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"] {
-        if web.seed(0).starts_with("https:") {
-            shell.env(name, &ca);
-        }
-    }
-    let mut child = shell.spawn().map_err(RunError::Shell)?;
-    let group = child.id();
-    let ended = match timeout(limit, child.wait()).await {
-        Ok(status) => status.map_err(RunError::Shell)?.to_string(),
-        Err(_) => format!("ended by the lab after {} s", limit.as_secs()),
-    };
-    if let Some(group) = group {
-        // What the crawler has started and left behind; usually there is nothing left to end.
-        let kill = format!("kill -KILL -{group}");
-        let mut kill_group = Command::new("sh");
-        kill_group.arg("-c").arg(kill).stderr(Stdio::null());
-        let _ = kill_group.status().await;
-        // What faketime keeps for its children, and removes only if it may end by itself.
-        for kept in [format!("faketime_shm_{group}"), format!("sem.faketime_sem_{group}")] {
-            let _ = fs::remove_file(Path::new("/dev/shm").join(kept));
-        }
-    }
-    let _ = child.wait().await;
-    Ok(ended)
 }

@@ -212,6 +212,9 @@ pub enum Break {
 pub struct Expect {
     /// Without one of these the scenario was not exercised; if empty, without any request.
     pub exercised: Vec<String>,
+    /// Without so many of each it was not exercised either, unless something was done that is wrong
+    /// all the same.
+    pub needs: Vec<Count>,
     /// Each must arrive.
     pub must: Vec<String>,
     /// None may arrive.
@@ -222,6 +225,8 @@ pub struct Expect {
     pub at_most: Vec<Count>,
     /// No fewer than so many.
     pub at_least: Vec<Count>,
+    /// What is asked for less often than something else.
+    pub fewer: Vec<Fewer>,
     /// Sites that are never sent a request while another is under way.
     pub one_at_a_time: Vec<String>,
     /// The first is answered before the second is asked.
@@ -249,6 +254,19 @@ pub struct Count {
     pub from_s: f64,
     /// Nor those from this moment on.
     pub until_s: Option<f64>,
+}
+
+/// Fewer requests of `what` than of `than`, from a moment on.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fewer {
+    /// Which.
+    pub what: String,
+    /// Which others.
+    pub than: String,
+    /// Those before are not counted, in seconds since the scenario's first request.
+    #[serde(default)]
+    pub from_s: f64,
 }
 
 /// At least `seconds` from request to request.
@@ -314,13 +332,15 @@ impl Scenario {
             return Err("clauses, source and why must say something".into());
         }
         let expect = &self.expect;
+        let counts = expect.at_most.iter().chain(&expect.at_least).chain(&expect.needs);
         let patterns = expect
             .exercised
             .iter()
             .chain(&expect.must)
             .chain(&expect.must_not)
             .chain(expect.order.iter().flatten())
-            .chain(expect.at_most.iter().chain(&expect.at_least).map(|count| &count.what))
+            .chain(counts.map(|count| &count.what))
+            .chain(expect.fewer.iter().flat_map(|f| [&f.what, &f.than]))
             .chain(expect.wait.iter().flat_map(|w| [&w.after, &w.what]))
             .chain(expect.header.iter().map(|h| &h.what));
         let sites = patterns.map(|p| p.split(' ').next().unwrap_or_default());

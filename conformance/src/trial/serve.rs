@@ -193,14 +193,7 @@ impl Shared {
 
     pub(super) fn judge(&self, index: usize, interval: Duration) -> Option<Grade> {
         let scenario = self.scenarios.get(index)?;
-        let mut expect = scenario.expect.clone();
-        for header in &mut expect.header {
-            header.has = header.has.replace("{agent}", &self.agent);
-            // Who has such a name may say it.
-            let own = self.agent.to_ascii_lowercase();
-            header.lacks.retain(|other| !own.contains(&other.to_ascii_lowercase()));
-        }
-        Some(Grade::new(&expect, &self.ledger.of(&scenario.name), interval.as_secs_f64()))
+        Some(judge(scenario, &self.ledger.of(&scenario.name), &self.agent, interval))
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -387,6 +380,23 @@ impl Shared {
         filled.headers = vec![("content-type".into(), "text/html; charset=utf-8".into())];
         filled
     }
+}
+
+/// Judges what arrived of a scenario from the crawler with this product token.
+pub(super) fn judge(
+    scenario: &Scenario,
+    arrivals: &[Arrival],
+    agent: &str,
+    interval: Duration,
+) -> Grade {
+    let mut expect = scenario.expect.clone();
+    for header in &mut expect.header {
+        header.has = header.has.replace("{agent}", agent);
+        // Who has such a name may say it.
+        let own = agent.to_ascii_lowercase();
+        header.lacks.retain(|other| !own.contains(&other.to_ascii_lowercase()));
+    }
+    Grade::new(&expect, arrivals, interval.as_secs_f64())
 }
 
 fn plain(status: u16, text: &str) -> Filled {

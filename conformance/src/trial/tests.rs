@@ -161,10 +161,12 @@ fn a_scenario_says_by_which_authority() {
 async fn any_command_is_graded() {
     let dir = tempfile::tempdir().unwrap();
     let pid_file = dir.path().join("pid");
-    let left_behind = format!("sleep 300 & echo $! > '{}'; sleep 300", pid_file.display());
-    for (command, said) in
-        [("echo no; exit 3", "exit status: 3\nno"), (&left_behind, "ended by the lab")]
-    {
+    let left_behind =
+        format!(": {{seed}}; sleep 300 & echo $! > '{}'; sleep 300", pid_file.display());
+    for (command, said) in [
+        ("echo no {seed} >/dev/null; echo no; exit 3", "exit status: 3\nno"),
+        (&left_behind, "ended by the lab"),
+    ] {
         let all = scenarios().unwrap();
         let one: Vec<_> = all
             .into_iter()
@@ -180,7 +182,7 @@ async fn any_command_is_graded() {
             jobs: 1,
             faketime: false,
         };
-        let report = grade(one, trial).await.unwrap();
+        let report = grade(one, trial, std::future::pending()).await.unwrap();
         assert!(!report.is_good());
         assert_eq!(report.count(Verdict::NotExercised, None), 1);
         assert_eq!(report.without_time, ["outage-ends"]);

@@ -49,6 +49,8 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("outage-stubborn", "waits 12 hours though robots.txt is there again"),
     ("outage-forgets", "does not know any more that robots.txt failed"),
     ("outage-blind", "goes on after 30 days without looking whether the site is well"),
+    ("outage-for-ever", "keeps its copy after 30 days, though the site is well"),
+    ("outage-probes", "looks at every run whether the site is well again"),
     ("outage-silent", "asks no more for robots.txt after 30 days"),
     ("no-crawl-delay", "does not know crawl-delay"),
     ("too-fast", "does not wait between requests"),

@@ -99,7 +99,7 @@ impl Client {
             0..30 if by_the_standard => Rules::deny(),
             0..30 if self.has("outage-no-copy") => Rules::allow(),
             0..30 => copy(self),
-            _ if self.config.policy != Policy::Google => copy(self),
+            _ if self.config.policy != Policy::Google || self.has("outage-for-ever") => copy(self),
             _ if self.has("outage-blind") || self.is_well(url).await => Rules::allow(),
             _ => Rules::deny(),
         }
@@ -111,6 +111,7 @@ impl Client {
         let now_s = self.time.now_s();
         if let Some((at_s, well)) = self.memory.probes.get(front.as_str())
             && now_s < at_s + DAY_S
+            && !self.has("outage-probes")
         {
             return *well;
         }
