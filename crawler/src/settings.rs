@@ -1,5 +1,9 @@
 //! A crawl's settings, checked: what [`Config`] says, as the types that the crawl works with.
 
+mod net;
+#[cfg(test)]
+mod tests;
+
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -11,12 +15,13 @@ use comity_compliance::{
 };
 use comity_storage::{Durability, EngineKind, MAX_URL_BYTES};
 use governor::Quota;
-use ipnet::IpNet;
 use url::{Host, Url};
 
-use crate::config::{Config, ItemsConfig, NetworkConfig, PolitenessConfig, WarcConfig, clash};
+pub use self::net::NetSettings;
+
+use crate::config::{Config, ItemsConfig, PolitenessConfig, WarcConfig, clash};
 use crate::index::INDEX_MEMORY_BYTES;
-use crate::net::{CeilingNumbers, HttpConfig, Limits, Proxies, Proxy};
+use crate::net::CeilingNumbers;
 use crate::output::bulk::BulkSettings;
 use crate::output::items::ItemSettings;
 use crate::output::warc::WarcSettings;
@@ -121,40 +126,6 @@ pub fn untimed_date(name: &str) -> Result<UntimedDate, String> {
     }
 }
 
-/// Connections and their limits.
-#[derive(Clone, Debug)]
-pub struct NetSettings {
-    /// Ranges that are not public and may be asked all the same.
-    pub allow: Vec<IpNet>,
-    /// A PEM file with certificate authorities that are trusted beside the public ones.
-    pub extra_ca: Option<PathBuf>,
-    /// Which requests go through a proxy.
-    pub proxies: Proxies,
-    /// How long an idle connection is kept.
-    pub idle_for: Duration,
-    /// What bounds the fetch of a page.
-    pub limits: Limits,
-}
-
-/// An idle connection is kept this much longer than the interval after which its site may be
-/// asked again.
-const IDLE_BEYOND_INTERVAL: Duration = Duration::from_secs(10);
-/// And never longer than this: few servers wait so long themselves.
-const LONGEST_IDLE: Duration = Duration::from_secs(30);
-
-impl NetSettings {
-    /// How requests are made for `identity`.
-    pub fn http_config(&self, identity: &Identity) -> HttpConfig {
-        HttpConfig {
-            allowed_networks: self.allow.clone(),
-            extra_ca: self.extra_ca.clone(),
-            proxies: self.proxies.clone(),
-            idle_for: self.idle_for,
-            ..HttpConfig::new(&identity.user_agent())
-        }
-    }
-}
-
 /// Where and how the crawl keeps what it knows.
 #[derive(Clone, Debug)]
 pub struct StoreSettings {
@@ -213,7 +184,7 @@ impl Settings {
             warc: warc(&config.output.warc, &identity, store.durability)?,
             items: items(&config.output.items, &store)?,
             identity,
-            net: net(config)?,
+            net: net::net(config)?,
             ceilings: ceilings(&policy),
             policy,
             page_rules: PageRules {
@@ -405,52 +376,6 @@ fn adapt(numbers: &mut AdaptiveNumbers, config: &PolitenessConfig) -> Result<(),
     Ok(())
 }
 
-fn net(config: &Config) -> Result<NetSettings, SettingsError> {
-    let network = &config.network;
-    let allow = network.allow.iter().map(|range| parse_network(range));
-    let allow = allow.collect::<Result<Vec<_>, _>>().map_err(wrong("network.allow"))?;
-    let page_bytes = usize::try_from(network.page_bytes.0).map_err(wrong("network.page_bytes"))?;
-    Ok(NetSettings {
-        allow,
-        extra_ca: network.ca_file.clone(),
-        proxies: proxies(network)?,
-        idle_for: config
-            .politeness
-            .interval
-            .0
-            .saturating_add(IDLE_BEYOND_INTERVAL)
-            .min(LONGEST_IDLE),
-        limits: Limits {
-            connect: network.connect_timeout.0,
-            first_byte: network.first_byte_timeout.0,
-            whole: network.request_timeout.0,
-            body_bytes: page_bytes,
-            ..Limits::default()
-        },
-    })
-}
-
-/// The settings' proxy, or else the environment's.
-fn proxies(network: &NetworkConfig) -> Result<Proxies, SettingsError> {
-    match network.proxy.as_deref() {
-        Some("direct") => Ok(Proxies::none()),
-        Some(proxy) => {
-            let proxy = Proxy::parse(proxy).map_err(wrong("network.proxy"))?;
-            Ok(Proxies::all(proxy, &network.no_proxy.join(",")))
-        }
-        None => Proxies::from_variables(|name| std::env::var(name).ok())
-            .map_err(wrong("the environment's http_proxy, https_proxy or all_proxy")),
-    }
-}
-
-/// A network such as `10.0.0.0/8`, or one address.
-fn parse_network(text: &str) -> Result<IpNet, String> {
-    let address = || text.parse::<IpAddr>().map(IpNet::from);
-    text.parse::<IpNet>().or_else(|_| address()).map_err(|_| {
-        format!("\"{text}\" is neither an address nor a range such as 10.0.0.0/8 or ::1/128")
-    })
-}
-
 /// The second lock: the policy's numbers, held at the wire.
 fn ceilings(policy: &Policy) -> CeilingNumbers {
     let per_second = |number| Some(Quota::per_second(number).allow_burst(NonZeroU32::MIN));
@@ -501,6 +426,3 @@ fn named<T: Copy>(
         wrong(setting)(format!("\"{text}\" is none of {}", names.join(", ")))
     })
 }
-
-#[cfg(test)]
-mod tests;
