@@ -97,7 +97,8 @@ pub(crate) struct DataArgs {
     a site on this machine, a hundred pages a second at most\n\n\
     Ctrl-C stops cleanly, a second one at once. The same command again goes on.")]
 pub(crate) struct CrawlArgs {
-    /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run
+    /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run,
+    /// and if there is no settings file, all other settings of that run too
     #[arg(value_name = "SEED")]
     pub(crate) seeds: Vec<String>,
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::CrawlArgs;
 use super::status::Survey;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
-use super::{Exit, Usage, open, progress, read_config, status};
+use super::{Exit, Usage, config_file, open, progress, status};
 use crate::clock::Clock;
 use crate::config::{Config, nearest};
 use crate::crawl::{
@@ -28,7 +28,7 @@ use crate::settings::Settings;
 
 pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let clock = Clock::real();
-    let config = effective(&args, read_config(config)?, clock).await?;
+    let config = effective(&args, config_file(config)?, clock).await?;
     let settings = Settings::new(&config)?;
     let rules = rules::check(&config.extract)?;
     refuse_anonymous(&settings)?;
@@ -120,22 +120,30 @@ fn no_such_field(column: &str, fields: &[String]) -> String {
     format!("output.items.columns: no extractor has a field \"{column}\"; {advice}")
 }
 
-/// The settings file with the flags over it; without a seed in either, the last run's settings.
-async fn effective(args: &CrawlArgs, mut config: Config, clock: Clock) -> anyhow::Result<Config> {
+/// The settings file with the flags over it. Without a seed in either, the seeds are those of the
+/// last run; and without a settings file, so is all the rest.
+async fn effective(args: &CrawlArgs, file: Option<Config>, clock: Clock) -> anyhow::Result<Config> {
+    let is_file = file.is_some();
+    let mut config = file.unwrap_or_default();
     if let Some(data) = &args.data.data {
         config.storage.data.clone_from(data);
     }
     if args.seeds.is_empty() && config.crawl.seeds.is_empty() {
         let data = config.storage.data.clone();
         let saved = open::saved_config(&data, clock).await?;
-        config = saved.filter(|saved| !saved.crawl.seeds.is_empty()).ok_or_else(|| {
+        let saved = saved.filter(|saved| !saved.crawl.seeds.is_empty()).ok_or_else(|| {
             Usage(format!(
                 "where should it begin? Name a seed, such as `comity crawl https://example.org/`, \
                  or set crawl.seeds in comity.toml ({} holds no earlier crawl to go on with)",
                 data.display()
             ))
         })?;
-        config.storage.data = data;
+        if is_file {
+            config.crawl.seeds = saved.crawl.seeds;
+        } else {
+            config = saved;
+            config.storage.data = data;
+        }
     }
     overlay(args, &mut config);
     Ok(config)

@@ -89,6 +89,9 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
                 .into(),
         )
     })?;
+    if !dir.is_dir() {
+        anyhow::bail!("there is no archive in {}: --warc names its directory", dir.display());
+    }
     let own = args.output.as_deref().filter(|path| clash::is_of_archive(&dir, path));
     if let Some(path) = own {
         let problem = format!("--output {} is the archive's own; name another", path.display());

@@ -116,12 +116,14 @@ fn log_to_stderr(filter: &str) -> anyhow::Result<()> {
 
 /// The settings file: the one that is named, else `comity.toml` here, else the defaults.
 fn read_config(named: Option<&Path>) -> Result<Config, ConfigError> {
+    Ok(config_file(named)?.unwrap_or_default())
+}
+
+/// What a settings file says, if there is one.
+fn config_file(named: Option<&Path>) -> Result<Option<Config>, ConfigError> {
     let here = Path::new("comity.toml");
-    match named {
-        Some(path) => Config::read(path),
-        None if here.is_file() => Config::read(here),
-        None => Ok(Config::default()),
-    }
+    let path = named.or_else(|| here.is_file().then_some(here));
+    path.map(Config::read).transpose()
 }
 
 /// The data directory: the flag, else the settings file.

@@ -26,9 +26,14 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
             "words": words,
             "total": found.total,
             "relaxed": found.is_relaxed,
+            "senseless_filters": found.senseless,
             "hits": hits,
         }));
         return Ok(Exit::Done);
+    }
+    for typed in &found.senseless {
+        let note = format!("\"{typed}\" makes no sense as a filter; it is looked for as it stands");
+        terminal.line(terminal.paint(Tone::Note, &note));
     }
     if found.is_relaxed {
         let note = "no page has all of these words; these have at least half of them";
@@ -48,7 +53,7 @@ pub(super) fn run(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<Ex
         terminal.line("");
     }
     terminal.line(match found.total {
-        0 => format!("no page has all of the words \"{words}\""),
+        0 => format!("nothing was found for \"{words}\""),
         total => shown_of(found.hits.len(), args.skip, total),
     });
     Ok(Exit::Done)

@@ -26,7 +26,7 @@ pub enum IndexError {
     /// Files are missing or unreadable.
     #[error(
         "the search index in {dir} is damaged; restore a backup of it; or make it anew by `comity \
-         index rebuild` if the crawl kept an archive; or go on without it by --no-index"
+         index rebuild` if the crawl kept an archive; or crawl without it by --no-index"
     )]
     Damaged {
         /// Where it is.
@@ -38,7 +38,7 @@ pub enum IndexError {
     /// Another version of this program wrote it.
     #[error(
         "the search index in {dir} was written by another version; use that one; or make it anew by \
-         `comity index rebuild` if the crawl kept an archive; or go on without it by --no-index"
+         `comity index rebuild` if the crawl kept an archive; or crawl without it by --no-index"
     )]
     OtherVersion {
         /// Where it is.

@@ -26,6 +26,8 @@ pub(super) enum Taken<'a> {
     Filter(Option<&'a str>),
     /// No filter: it is to be looked for as it stands.
     Word,
+    /// It looks like a filter, but its value makes no sense: it is looked for as it stands too.
+    Senseless,
 }
 
 impl Filters {
@@ -39,7 +41,7 @@ impl Filters {
                     self.language = Some(code);
                     Taken::Filter(None)
                 }
-                None => Taken::Word,
+                None => Taken::Senseless,
             },
             "after" => take_date(&mut self.after, value),
             "before" => take_date(&mut self.before, value),
@@ -54,7 +56,7 @@ impl Filters {
         let (host, path) = value.split_at_checked(at).unwrap_or((value, ""));
         let host = without_port(host);
         if host.is_empty() {
-            return Taken::Word;
+            return Taken::Senseless;
         }
         self.sites.push(host.to_lowercase());
         Taken::Filter(Some(path).filter(|path| path.len() > 1))
@@ -111,7 +113,7 @@ fn take_date<'a>(bound: &mut Option<Timestamp>, value: &str) -> Taken<'a> {
             *bound = Some(at);
             Taken::Filter(None)
         }
-        None => Taken::Word,
+        None => Taken::Senseless,
     }
 }
 
@@ -149,13 +151,13 @@ mod tests {
                 site("example.org"),
             ),
             ("site:example.org/", Taken::Filter(None), site("example.org")),
-            ("site:", Taken::Word, none()),
+            ("site:", Taken::Senseless, none()),
             ("site:127.0.0.1:8000", Taken::Filter(None), site("127.0.0.1")),
             ("site:http://[::1]:8000/", Taken::Filter(None), site("[::1]")),
             ("site:[::1]", Taken::Filter(None), site("[::1]")),
             ("lang:de-AT", Taken::Filter(None), Filters { language: Some("de".into()), ..none() }),
             ("language:en", Taken::Filter(None), Filters { language: Some("en".into()), ..none() }),
-            ("lang:german", Taken::Word, none()),
+            ("lang:german", Taken::Senseless, none()),
             ("after:2024", Taken::Filter(None), Filters { after: at("2024-01-01"), ..none() }),
             ("before:2024-05", Taken::Filter(None), Filters { before: at("2024-05-01"), ..none() }),
             (
@@ -163,7 +165,8 @@ mod tests {
                 Taken::Filter(None),
                 Filters { after: at("2024-05-06"), ..none() },
             ),
-            ("after:noon", Taken::Word, none()),
+            ("after:noon", Taken::Senseless, none()),
+            ("after:2024-02-30", Taken::Senseless, none()),
             ("std::string", Taken::Word, none()),
             ("word", Taken::Word, none()),
         ] {

@@ -23,6 +23,9 @@ use super::schema::Fields;
 /// Characters of a query that are looked at.
 const QUERY_CHARS_MAX: usize = 1_000;
 
+/// What stands around a phrase: keyboards of phones write it curled.
+const QUOTES: [char; 4] = ['"', '“', '”', '„'];
+
 /// Words of a query that are looked for.
 const WORDS_MAX: usize = 32;
 
@@ -64,6 +67,10 @@ pub(super) struct Wanted {
     in_order: Vec<Words>,
     excluded: Vec<Phrase>,
     filters: Filters,
+    /// What a filter lets through is left out, if it has these words in its address too.
+    left_out: Vec<(Filters, Option<Phrase>)>,
+    /// What looks like a filter and is none.
+    senseless: Vec<String>,
 }
 
 impl Wanted {
@@ -76,7 +83,7 @@ impl Wanted {
         let mut wanted = Self::default();
         let mut single = Vec::new();
         let mut is_excluded = false;
-        for (part, quoted) in typed.split('"').zip([false, true].into_iter().cycle()) {
+        for (part, quoted) in typed.split(QUOTES).zip([false, true].into_iter().cycle()) {
             if quoted {
                 let phrases = if is_excluded { &mut wanted.excluded } else { &mut wanted.phrases };
                 phrases.extend(reading.phrase(part));
@@ -99,24 +106,43 @@ impl Wanted {
     }
 
     fn take<'a>(&mut self, piece: &'a str, reading: &mut Reading<'_>, single: &mut Vec<&'a str>) {
-        match self.filters.take(piece) {
+        let (word, is_excluded) = match piece.strip_prefix('-') {
+            Some(word) => (word, true),
+            None => (piece, false),
+        };
+        let mut left_out = Filters::default();
+        let filters = if is_excluded { &mut left_out } else { &mut self.filters };
+        match filters.take(word) {
             Taken::Filter(words) => {
                 let phrase = words.and_then(|words| reading.phrase(words));
-                self.phrases.extend(phrase.map(|phrase| Phrase { in_address: true, ..phrase }));
-            }
-            Taken::Word => match piece.strip_prefix('-') {
-                Some(word) => self.excluded.extend(reading.phrase(word)),
-                None => {
-                    let phrase = reading.phrase(piece);
-                    single.extend(phrase.is_some().then_some(piece));
+                let phrase = phrase.map(|phrase| Phrase { in_address: true, ..phrase });
+                if is_excluded {
+                    self.left_out.push((left_out, phrase));
+                } else {
                     self.phrases.extend(phrase);
                 }
-            },
+                return;
+            }
+            Taken::Senseless => self.senseless.push(piece.to_owned()),
+            Taken::Word => {}
+        }
+        let phrase = reading.phrase(word);
+        if is_excluded {
+            self.excluded.extend(phrase);
+        } else {
+            single.extend(phrase.is_some().then_some(piece));
+            self.phrases.extend(phrase);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.phrases.is_empty() && self.excluded.is_empty() && self.filters.is_empty()
+        let leaves_nothing_out = self.excluded.is_empty() && self.left_out.is_empty();
+        self.phrases.is_empty() && leaves_nothing_out && self.filters.is_empty()
+    }
+
+    /// What was typed as a filter, makes no sense as one, and is looked for as it stands.
+    pub(super) fn senseless(&self) -> Vec<String> {
+        self.senseless.clone()
     }
 
     /// Whether fewer words could be asked for.
@@ -147,8 +173,7 @@ impl Wanted {
                 (true, _) | (false, Strictness::Half) => Occur::Should,
             };
             most += usize::from(strictness == Strictness::Half);
-            let (address, everywhere) = (&[(fields.url_words, 1.0)][..], &boosts[..]);
-            let places = if phrase.in_address { address } else { everywhere };
+            let places = if phrase.in_address { &in_address(fields)[..] } else { &boosts[..] };
             clauses.push((occur, anywhere(&phrase.readings, places)));
         }
         if self.phrases.is_empty() {
@@ -161,6 +186,13 @@ impl Wanted {
         }
         for phrase in &self.excluded {
             let left_out = Excluded(anywhere(&phrase.readings, &boosts));
+            clauses.push((Occur::MustNot, Box::new(left_out)));
+        }
+        for (filters, phrase) in &self.left_out {
+            let mut met = filters.clauses(fields);
+            let words = phrase.iter().map(|phrase| anywhere(&phrase.readings, &in_address(fields)));
+            met.extend(words.map(|words| (Occur::Must, words)));
+            let left_out = Excluded(Box::new(BooleanQuery::new(met)));
             clauses.push((Occur::MustNot, Box::new(left_out)));
         }
         clauses.extend(permitted(fields, forms, now));
@@ -206,6 +238,11 @@ pub(super) fn permitted(
     [Box::new(is_one) as Box<dyn Query>, Box::new(expires_later)]
         .into_iter()
         .map(|query| (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>))
+}
+
+/// Where the words of a filter's path stand.
+fn in_address(fields: &Fields) -> [(Field, f32); 1] {
+    [(fields.url_words, 1.0)]
 }
 
 /// Words in any of these fields, each with its weight, in any reading.

@@ -31,12 +31,15 @@ pub struct Searcher {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hits {
     /// How many documents there are in all.
     pub total: usize,
     /// Whether no document holds all of the words, so that these hold at least half of them.
     pub is_relaxed: bool,
+    /// What was typed as a filter, makes no sense as one (`after:noon`), and was looked for as it
+    /// stands.
+    pub senseless: Vec<String>,
     /// Those asked for, best first.
     pub hits: Vec<Hit>,
 }
@@ -150,7 +153,7 @@ impl Searcher {
         };
         let wanted = Wanted::parse(words, &mut reading);
         if wanted.is_empty() {
-            return Ok(Hits { total: 0, is_relaxed: false, hits: Vec::new() });
+            return Ok(Hits::default());
         }
         let hits = search.run(&wanted, Strictness::All, places.clone())?;
         if hits.total == 0 && wanted.can_relax() {
@@ -221,13 +224,14 @@ impl Search<'_> {
         let embedding = embedding::find(self, &own, &within)?;
         let total = self.searcher.search(&own, &Count)? + embedding.len();
         let is_relaxed = strictness == Strictness::Half && total > 0;
+        let senseless = wanted.senseless();
         if places.is_empty() {
-            return Ok(Hits { total, is_relaxed, hits: Vec::new() });
+            return Ok(Hits { total, is_relaxed, senseless, hits: Vec::new() });
         }
         let found = self.best(&own, embedding, places)?;
         let words = wanted.words();
         let hits = found.iter().map(|found| self.hit(found, &words));
-        Ok(Hits { total, is_relaxed, hits: hits.collect::<tantivy::Result<_>>()? })
+        Ok(Hits { total, is_relaxed, senseless, hits: hits.collect::<tantivy::Result<_>>()? })
     }
 
     /// What stands at these places of the answer.

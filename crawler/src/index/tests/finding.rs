@@ -101,8 +101,25 @@ fn searches_are_narrowed() {
         ("word -\"word of\"", &[]),
         ("word - \"of a page\"", &[1, 2, 3, 4, 5]),
         ("word -\"page word\"", &[1, 2, 3, 4, 5]),
+        ("word -site:example.org", &[3, 4, 5]),
+        ("-site:example.org", &[3, 4, 5]),
+        ("word -site:example.org/library", &[2, 3, 4, 5]),
+        ("word -site:example.org -site:example.com", &[3, 5]),
+        ("site:example.org -site:docs.example.org", &[1]),
+        ("word -lang:en", &[]),
+        ("word -lang:de", &[1, 2, 3, 4, 5]),
+        ("word -after:2024", &[2, 3, 5]),
+        ("\u{201c}word of\u{201d} site:example.com", &[4]),
+        ("\u{201c}page word\u{201d}", &[]),
     ] {
         assert_eq!(set(&searcher, words), expect, "{words}");
+    }
+    for (words, senseless) in [
+        ("word after:noon -lang:german site:example.org", &["after:noon", "-lang:german"][..]),
+        ("word std::string \"after:noon\"", &[]),
+    ] {
+        let hits = searcher.search(words, NOW, 10, 0).unwrap();
+        assert_eq!(hits.senseless, senseless, "{words}");
     }
 }
 
