@@ -115,10 +115,11 @@ impl<S: Store, T: Transport> Context<S, T> {
         now: Timestamp,
     ) -> Result<Visit, StoreError> {
         let status = reply.status.as_u16();
-        let Some((_, copy)) = copy(page) else {
+        let failed = || {
             let reason = FailureReason::of_status(status);
-            return Ok(self.failed(page, reason, format!("status {status}"), answer, now));
+            self.failed(page, reason, format!("status {status}"), answer, now)
         };
+        let Some((_, copy)) = copy(page) else { return Ok(failed()) };
         let is_released = self.is_released(page).await?;
         let before = publish::directives_of(copy);
         let rules = self.header_directives(reply, now).finish();
@@ -133,17 +134,20 @@ impl<S: Store, T: Transport> Context<S, T> {
             | Publication::BareUrl(_)
             | Publication::Nothing(_) => Publication::of(&directives, now),
         };
+        // Only new rules of the header make a difference, and they allow less than there was.
+        let withdrawn = (publication != was).then(|| self.withdraw_if_indexed(page)).flatten();
+        if self.validators(page) == Validators::default() {
+            // Nobody asked for it: whether the page is as it was is not known, and asking at once
+            // again might have no end.
+            return Ok(Visit { sink: withdrawn, ..failed() });
+        }
         let why = withheld(&publication);
         self.tell(&Event::Fetched { url: &page.url, status, withheld: why });
         let mut fetched = freshened(copy, reply);
         fetched.directives = notes(copy, &directives);
         fetched.publication = why.unwrap_or(publication.code()).into();
-        let (mut sink, mut next) = (None, Next::Never);
-        if publication != was {
-            // Only new rules of the header come here, and they allow less than there was.
-            sink = self.withdraw_if_indexed(page);
-            fetched.sent = false;
-        }
+        let mut next = Next::Never;
+        fetched.sent &= publication == was;
         if publication.terms().is_some() && (is_released || publication != was) {
             // The index needs the page's text, for its new rules or because the page that stood in
             // for it is gone: it is asked for wholly.
@@ -151,7 +155,12 @@ impl<S: Store, T: Transport> Context<S, T> {
             next = Next::Retry(now);
         }
         let index_review = publication.until().map_or(Review::Never, Review::At);
-        Ok(Visit { sink, next, index_review, ..plain(page, now, Outcome::Fetched(fetched)) })
+        Ok(Visit {
+            sink: withdrawn,
+            next,
+            index_review,
+            ..plain(page, now, Outcome::Fetched(fetched))
+        })
     }
 }
 

@@ -319,7 +319,8 @@ impl<'p> Pass<'p> {
             return;
         }
         let is_title = self.tree.current() == Some(TITLE);
-        if is_title && self.title.is_none() && !self.tree.in_template() {
+        let may_be_shown = !self.tree.in_template() && !self.tree.hides_snippet();
+        if is_title && self.title.is_none() && may_be_shown {
             let title = one_line(text, self.limits.title_chars);
             self.title = Some(title).filter(|title| !title.is_empty());
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use scraper::ElementRef;
 use serde_json::{Map, Value};
 
-use super::values::{DEPTH_MAX, Room, address_attribute};
+use super::values::{DEPTH_MAX, Room, address_attribute, description_alone};
 use crate::extract::Dom;
 
 /// A page whose items are read.
@@ -57,7 +57,7 @@ impl Source<'_> {
             if !room.look() {
                 break;
             }
-            let names = room.names(next, "itemprop");
+            let names = description_alone(room.names(next, "itemprop"));
             let value = if names.is_empty() { None } else { self.value(next, room, depth) };
             if let Some(value) = value {
                 for name in names {

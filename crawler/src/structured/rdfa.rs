@@ -1,13 +1,16 @@
-//! RDFa Lite (W3C, 2015): `vocab`, `typeof`, `property`, `resource`. Prefixed names stay as written.
+//! RDFa Lite (W3C, 2015): `vocab`, `typeof`, `property`, `resource`. Prefixed names stay as written, but
+//! for one that `prefix` makes schema.org's `description`.
 
 use scraper::ElementRef;
 use serde_json::{Map, Value};
 
-use super::values::{DEPTH_MAX, Room, address_attribute};
+use super::shown::is_description;
+use super::values::{DEPTH_MAX, Room, address_attribute, description_alone};
 use crate::extract::Dom;
 
 /// The items of a page that are no property of another.
 pub(super) fn items(dom: &Dom, room: &mut Room) -> Vec<Value> {
+    let Some(source) = Source::of(dom) else { return Vec::new() };
     let mut items = Vec::new();
     let mut open = vec![(dom.root(), "")];
     while let Some((element, vocab)) = open.pop() {
@@ -16,7 +19,7 @@ pub(super) fn items(dom: &Dom, room: &mut Room) -> Vec<Value> {
         }
         let vocab = vocab_of(element, vocab);
         if element.attr("typeof").is_some() {
-            items.push(item(dom, (element, vocab), room, DEPTH_MAX));
+            items.push(source.item((element, vocab), room, DEPTH_MAX));
             continue;
         }
         open.extend(below(element, vocab));
@@ -39,46 +42,86 @@ fn in_vocab(name: &str, vocab: &str) -> String {
     }
 }
 
-fn item<'e>(
-    dom: &Dom,
-    (element, vocab): (ElementRef<'e>, &'e str),
-    room: &mut Room,
-    depth: usize,
-) -> Value {
-    let mut item = Map::new();
-    for kind in room.names(element, "typeof") {
-        if let Some(kind) = room.text(&in_vocab(kind, vocab)) {
-            room.add(&mut item, "@type", kind);
-        }
-    }
-    if let Some(id) = element.attr("resource").and_then(|id| room.address(dom, id)) {
-        room.add(&mut item, "@id", id);
-    }
-    let mut open = below(element, vocab);
-    while let Some((next, around)) = open.pop() {
-        if !room.look() {
-            break;
-        }
-        let vocab = vocab_of(next, around);
-        let names = room.names(next, "property");
-        let is_item = next.attr("typeof").is_some();
-        let value = match (names.is_empty(), is_item) {
-            (true, _) => None,
-            (false, true) => {
-                depth.checked_sub(1).map(|depth| self::item(dom, (next, vocab), room, depth))
+/// A page whose items are read.
+struct Source<'d> {
+    dom: &'d Dom,
+    /// What `prefix` declares anywhere on the page, and for what.
+    prefixes: Vec<(&'d str, &'d str)>,
+}
+
+/// A page that declares more prefixes is not read.
+const PREFIXES_MAX: usize = 256;
+
+impl<'d> Source<'d> {
+    fn of(dom: &'d Dom) -> Option<Self> {
+        let mut prefixes = Vec::new();
+        for element in dom.root().descendent_elements() {
+            let mut words = element.value().attr("prefix").unwrap_or_default().split_whitespace();
+            while let (Some(prefix), Some(meaning)) = (words.next(), words.next()) {
+                prefixes.push((prefix.trim_end_matches(':'), meaning));
             }
-            (false, false) => value(dom, next, room),
+            if prefixes.len() > PREFIXES_MAX {
+                return None;
+            }
+        }
+        Some(Self { dom, prefixes })
+    }
+
+    /// A property's name: as written, unless what it means is a description, wherever on the page
+    /// its prefix is declared.
+    fn property<'e>(&self, name: &'e str, vocab: &str) -> &'e str {
+        let is_meant = match name.split_once(':') {
+            Some((prefix, rest)) => self.prefixes.iter().any(|(declared, meaning)| {
+                declared.eq_ignore_ascii_case(prefix) && is_description(&format!("{meaning}{rest}"))
+            }),
+            None => is_description(&format!("{vocab}{name}")),
         };
-        if let Some(value) = value {
-            for name in names {
-                room.add(&mut item, name, value.clone());
+        if is_meant { "description" } else { name }
+    }
+
+    fn item<'e>(
+        &self,
+        (element, vocab): (ElementRef<'e>, &'e str),
+        room: &mut Room,
+        depth: usize,
+    ) -> Value {
+        let mut item = Map::new();
+        for kind in room.names(element, "typeof") {
+            if let Some(kind) = room.text(&in_vocab(kind, vocab)) {
+                room.add(&mut item, "@type", kind);
             }
         }
-        if !is_item {
-            open.extend(below(next, vocab));
+        if let Some(id) = element.attr("resource").and_then(|id| room.address(self.dom, id)) {
+            room.add(&mut item, "@id", id);
         }
+        let mut open = below(element, vocab);
+        while let Some((next, around)) = open.pop() {
+            if !room.look() {
+                break;
+            }
+            let vocab = vocab_of(next, around);
+            let names = room.names(next, "property").into_iter();
+            let names = names.map(|name| self.property(name, vocab)).collect();
+            let names = description_alone(names);
+            let is_item = next.attr("typeof").is_some();
+            let value = match (names.is_empty(), is_item) {
+                (true, _) => None,
+                (false, true) => {
+                    depth.checked_sub(1).map(|depth| self.item((next, vocab), room, depth))
+                }
+                (false, false) => value(self.dom, next, room),
+            };
+            if let Some(value) = value {
+                for name in names {
+                    room.add(&mut item, name, value.clone());
+                }
+            }
+            if !is_item {
+                open.extend(below(next, vocab));
+            }
+        }
+        Value::Object(item)
     }
-    Value::Object(item)
 }
 
 /// The children of an element, the last first, each with the vocabulary around it.

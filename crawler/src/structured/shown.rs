@@ -41,7 +41,6 @@ fn cap(value: &mut Value, limit: usize, depth: usize) -> Result<(), OwnWords> {
             if !object.get("@type").is_some_and(is_no_creative_work) {
                 // Several descriptions are one text to whoever reads them, however each is written.
                 let mut left = limit;
-                let is_description = |name: &str| local(name).eq_ignore_ascii_case("description");
                 object.retain(|name, value| !is_description(name) || fits(value, &mut left));
             }
             object.values_mut().try_for_each(|value| cap(value, limit, depth))
@@ -60,12 +59,17 @@ fn has_own_words(context: &Value) -> bool {
 }
 
 /// Whether this address names schema.org's own words, in one of the ways that pages do.
-fn is_schema_org(context: &str) -> bool {
+pub(super) fn is_schema_org(context: &str) -> bool {
     let address = context.trim().to_ascii_lowercase();
     let address = address.strip_prefix("https:").or(address.strip_prefix("http:"));
     let host =
         address.and_then(|rest| rest.strip_prefix("//")).and_then(|rest| rest.split('/').next());
     matches!(host, Some("schema.org" | "www.schema.org"))
+}
+
+/// Whether this is schema.org's name for a description, however it is written.
+pub(super) fn is_description(name: &str) -> bool {
+    local(name).eq_ignore_ascii_case("description")
 }
 
 /// Cuts the texts of a description to what is left of the limit, and takes that off; whether
@@ -108,6 +112,7 @@ fn is_language(tag: &str) -> bool {
 
 /// The name without the vocabulary it is of: `Article` of `https://schema.org/Article`.
 fn local(name: &str) -> &str {
+    let name = name.split('?').next().unwrap_or(name);
     let name = name.trim().trim_end_matches(['/', '#', ':']);
     name.rsplit(['/', '#', ':']).next().unwrap_or(name)
 }

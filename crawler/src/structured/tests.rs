@@ -43,6 +43,22 @@ fn items() {
             json!([{ "band": { "name": "Jazz" }, "name": "Amanda" }]),
         ),
         (
+            r#"<div itemscope><p itemprop="about description">text</p></div>"#,
+            json!([{ "description": "text" }]),
+        ),
+        (
+            r#"<div prefix="z: http://schema.org/desc" typeof="Article"><p property="z:ription">text</p></div>"#,
+            json!([{ "@type": "Article", "description": "text" }]),
+        ),
+        (
+            r#"<div vocab="http://schema.org/desc" typeof="Article"><p property="ription name">text</p></div>"#,
+            json!([{ "@type": "http://schema.org/desc/Article", "description": "text" }]),
+        ),
+        (
+            r#"<p prefix="og: http://ogp.me/ns#" typeof="Article"><b property="og:title">title</b></p>"#,
+            json!([{ "@type": "Article", "og:title": "title" }]),
+        ),
+        (
             r#"<div itemscope itemref="a"></div><p id="a">Name: <span itemprop="name">Amanda</span></p>"#,
             json!([{ "name": "Amanda" }]),
         ),

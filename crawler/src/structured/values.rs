@@ -3,6 +3,7 @@
 use scraper::{ElementRef, Node};
 use serde_json::{Map, Value};
 
+use super::shown::is_description;
 use crate::extract::Dom;
 
 /// Characters of one text.
@@ -80,6 +81,15 @@ impl Room {
         let words: Vec<&str> = text.split_whitespace().collect();
         self.text(&words.join(" "))
     }
+}
+
+/// What is a description among other things is nothing else: under another name its words would go
+/// beyond the limit on it (SN-005).
+pub(super) fn description_alone(mut names: Vec<&str>) -> Vec<&str> {
+    if names.iter().any(|name| is_description(name)) {
+        names.retain(|name| is_description(name));
+    }
+    names
 }
 
 /// The attribute in which an element has its address, if it is one that has.

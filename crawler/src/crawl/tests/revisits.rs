@@ -112,6 +112,27 @@ async fn a_304_that_allows_less() {
     }
 }
 
+/// RFC 9110 section 15.4.5: a 304 that no condition asked for says nothing of the page, and is not
+/// asked for again at once.
+#[tokio::test(start_paused = true)]
+async fn a_304_that_nobody_asked_for() {
+    let (data, web, config) = crawled().await;
+    let rules: [Lines; 2] = [
+        &[("etag", "\"1\""), ("x-robots-tag", "max-snippet: 5")],
+        &[("etag", "\"1\""), ("x-robots-tag", "max-snippet: 4")],
+    ];
+    for (lines, expect) in rules.into_iter().zip([3, 4]) {
+        web.set(PAGE, (304, lines, String::new()));
+        tokio::time::advance(DAY + DAY).await;
+        data.crawl(&web, &config).await;
+        assert_eq!(requests(&web, PAGE).len(), expect);
+        assert_eq!(data.found("plums", T0), 0);
+    }
+    web.set(PAGE, (200, FIRST, "<title>Page</title>plums and pears".into()));
+    later(&data, &web, &config, 60 * DAY).await;
+    assert_eq!(data.found("plums", T0), 1);
+}
+
 /// A robots.txt that forbids what is in the index takes it out without a request; one that allows
 /// it again brings it back, by a request that no earlier copy cuts short (RT-049).
 #[tokio::test(start_paused = true)]
