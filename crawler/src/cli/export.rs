@@ -1,8 +1,8 @@
 //! `comity export`: what was crawled, in formats that others read.
 
 mod pages;
+mod target;
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -10,11 +10,13 @@ use anyhow::Context as _;
 use comity_storage::Store as _;
 
 use self::pages::Pages;
+use self::target::Target;
 use super::args::{CdxjArgs, ExportArgs, ExportCommand, ExportFormat};
 use super::terminal::plural;
 use super::{Exit, Usage, data_dir, open, progress, read_config};
 use crate::clock::Clock;
-use crate::config::clash;
+use crate::config::{Config, clash};
+use crate::output::OutputError;
 use crate::output::warc::export_cdxj;
 
 pub(super) async fn run(args: ExportArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
@@ -34,21 +36,21 @@ async fn page_records(args: ExportArgs, config: Option<&Path>) -> anyhow::Result
                        --features parquet`, or take --format jsonl or csv";
         return Err(Usage(problem.into()).into());
     }
-    let own = args.output.as_deref().and_then(|path| Some((path, clash::own_name(&data, path)?)));
-    if let Some((path, what)) = own {
-        let path = path.display();
-        let problem = format!("--output {path} is the crawl's own ({what} in its data directory)");
-        return Err(Usage(problem).into());
+    if let Some(path) = &args.output {
+        let mut config = read_config(config)?;
+        config.storage.data.clone_from(&data);
+        may_be_written(path, &config)?;
     }
     open::not_in_use(&data, "export")?;
     let (store, _) = open::earlier(&data, Clock::real()).await?;
-    let written = write_pages(&store, &args, opened(args.output.as_deref())?).await;
+    let (out, target) = Target::open(args.output.as_deref())?;
+    let written = write_pages(&store, &args, out).await;
     store.close().await?;
     let ended = match written {
         Ok(count) => Ok(count),
         Err(error) => Err(error.downcast::<io::Error>()?),
     };
-    match ended {
+    match ended.and_then(|count| target.complete().map(|()| count)) {
         Ok(count) => progress::say(&plural(count, "page", "pages")),
         // Whoever reads has had enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -92,12 +94,20 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     if !dir.is_dir() {
         anyhow::bail!("there is no archive in {}: --warc names its directory", dir.display());
     }
-    let own = args.output.as_deref().filter(|path| clash::is_of_archive(&dir, path));
-    if let Some(path) = own {
-        let problem = format!("--output {} is the archive's own; name another", path.display());
-        return Err(Usage(problem).into());
+    if let Some(path) = &args.output {
+        let mut config = read_config(config)?;
+        config.output.warc.dir = Some(dir.clone());
+        may_be_written(path, &config)?;
     }
-    let exported = export_cdxj(&dir, &mut opened(args.output.as_deref())?)?;
+    let (mut out, target) = Target::open(args.output.as_deref())?;
+    let exported = match export_cdxj(&dir, &mut out) {
+        // Whoever reads has had enough.
+        Err(OutputError::File { cause, .. }) if cause.kind() == io::ErrorKind::BrokenPipe => {
+            return Ok(Exit::Done);
+        }
+        exported => exported?,
+    };
+    target.complete().context("could not write the export")?;
     let mut said = format!(
         "{} of {}",
         plural(exported.captures, "capture", "captures"),
@@ -118,14 +128,10 @@ fn cdxj(args: &CdxjArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     Ok(if exported.unreadable == 0 { Exit::Done } else { Exit::FoundErrors })
 }
 
-/// The file, or standard output.
-fn opened(path: Option<&Path>) -> anyhow::Result<BufWriter<Box<dyn Write + Send>>> {
-    let out: Box<dyn Write + Send> = match path {
-        Some(path) => {
-            let file = File::create(path);
-            Box::new(file.with_context(|| format!("could not write {}", path.display()))?)
-        }
-        None => Box::new(io::stdout()),
-    };
-    Ok(BufWriter::new(out))
+/// An export is not written over what a crawl keeps.
+fn may_be_written(path: &Path, config: &Config) -> Result<(), Usage> {
+    match clash::export_fault(config, path) {
+        Some(why) => Err(Usage(format!("--output {} {why}; name another", path.display()))),
+        None => Ok(()),
+    }
 }

@@ -64,6 +64,59 @@ pub(crate) fn is_of_archive(archive: &Path, path: &Path) -> bool {
         || path.parent() == Some(&archive) && endings.iter().any(|ending| name.ends_with(ending))
 }
 
+/// Why an export cannot be written at a path, if a crawl keeps something there: in a data directory,
+/// these settings' or any other, in an archive, or as items.
+pub(crate) fn export_fault(config: &Config, path: &Path) -> Option<String> {
+    let path = real(path);
+    let data = path.ancestors().skip(1).filter(|dir| dir.join("comity.json").exists());
+    let data: Vec<_> = data.chain([config.storage.data.as_path()]).collect();
+    if let Some(what) = data.iter().find_map(|data| own_name(data, &path)) {
+        return Some(format!("is the crawl's own ({what} in its data directory)"));
+    }
+    let is_items =
+        config.output.items.path.as_deref().is_some_and(|items| is_of_items(items, &path))
+            || data.iter().any(|data| is_of_items(&data.join("items.any"), &path));
+    if is_items {
+        return Some("is where a crawl's items are".into());
+    }
+    let dir = path.parent()?;
+    if dir.join("comity.json").exists() && path.exists() {
+        return Some("is a file in a crawl's data directory".into());
+    }
+    let archive = config.output.warc.dir.as_deref().filter(|archive| is_of_archive(archive, &path));
+    if archive.is_some() || is_of_archive(dir, &path) && has_archive(dir) {
+        return Some("is the archive's own".into());
+    }
+    None
+}
+
+/// Whether a path is that of items, of a full file of them (`items-00000.jsonl`), or in a directory
+/// of them. In a data directory they have their format's ending, whichever it is.
+fn is_of_items(items: &Path, path: &Path) -> bool {
+    let items = real(items);
+    let (Some(dir), Some(stem)) = (items.parent(), items.file_stem()) else { return false };
+    let Ok(rest) = path.strip_prefix(dir) else { return false };
+    let Some(Component::Normal(first)) = rest.components().next() else { return false };
+    let (first, stem) = (Path::new(first), stem.to_string_lossy());
+    let any = items.extension().is_some_and(|ending| ending == "any");
+    let name = first.file_stem().unwrap_or_default().to_string_lossy();
+    let name = name.strip_prefix(stem.as_ref());
+    let is_numbered = |name: &str| {
+        let number = name.strip_prefix('-').unwrap_or_default();
+        number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_same = any || first.extension() == items.extension();
+    path.starts_with(&items)
+        || is_same && name.is_some_and(|name| name.is_empty() || is_numbered(name))
+}
+
+/// Whether there are WARC files in a directory.
+fn has_archive(dir: &Path) -> bool {
+    let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.any(|name| name.ends_with(".warc.gz") || name.ends_with(".warc.gz.open"))
+}
+
 /// A path without links and detours, as far as it is there.
 fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -116,6 +169,53 @@ mod tests {
             config.output.warc.dir = Some(at(warc));
             let found = fault(&config);
             assert_eq!(found.as_ref().map(|(setting, _)| *setting), setting, "{items} {found:?}");
+        }
+    }
+
+    /// One line, one case: where an export is to be written, and what it is not to be written over.
+    #[test]
+    fn exports() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for made in ["data", "other/index", "copied", "mine", "warc"] {
+            std::fs::create_dir_all(at(made)).unwrap();
+        }
+        for file in ["other/comity.json", "other/theirs.csv", "copied/a-1-0.warc.gz", "mine/a.csv"]
+        {
+            std::fs::write(at(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(at("copied/a-1-0.warc.gz"), at("link")).unwrap();
+        let mut config = Config::default();
+        config.storage.data = at("data");
+        config.output.items.path = Some(at("mine/items.jsonl"));
+        config.output.warc.dir = Some(at("warc"));
+        for (path, is_free) in [
+            ("pages.csv", true),
+            ("mine/a.csv", true),
+            ("mine/items.csv", true),
+            ("mine/items-list.jsonl", true),
+            ("other/pages.csv", true),
+            ("data/pages.csv", true),
+            ("copied/pages.csv", true),
+            ("all.cdxj", true),
+            ("mine/items.jsonl", false),
+            ("mine/items-00000.jsonl", false),
+            ("mine/items.jsonl/part-00000.parquet", false),
+            ("data/items.csv", false),
+            ("data/audit.jsonl", false),
+            ("other/status.json", false),
+            ("other/theirs.csv", false),
+            ("other/index/new", false),
+            ("other/items.parquet/part-00000.parquet", false),
+            ("copied/a-1-0.warc.gz", false),
+            ("copied/a-1-0.cdxj", false),
+            ("copied/a-1-1.warc.gz.open", false),
+            ("copied/x/../a-1-0.warc.gz", false),
+            ("warc/a-1-0.cdxj", false),
+            ("link", false),
+        ] {
+            let found = export_fault(&config, &at(path));
+            assert_eq!(found.is_none(), is_free, "{path} {found:?}");
         }
     }
 }

@@ -77,16 +77,23 @@ pub(super) fn replace(
     path: &Path,
     write: impl FnOnce(&mut io::BufWriter<std::fs::File>) -> io::Result<()>,
 ) -> Result<(), OutputError> {
+    // A crawl and an export may write the same index at a time.
     let mut new = path.as_os_str().to_owned();
-    new.push(".new");
+    new.push(format!(".{}.new", std::process::id()));
     let new = PathBuf::from(new);
     let written = std::fs::File::create(&new).and_then(|file| {
         let mut file = io::BufWriter::new(file);
         write(&mut file)?;
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     });
-    written.map_err(OutputError::file("write", &new))?;
-    std::fs::rename(&new, path).map_err(OutputError::file("write", path))
+    let named = match written {
+        Ok(()) => std::fs::rename(&new, path).map_err(OutputError::file("write", path)),
+        Err(error) => Err(OutputError::file("write", &new)(error)),
+    };
+    if named.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    named
 }
 
 #[cfg(test)]

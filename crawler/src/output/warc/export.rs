@@ -34,8 +34,7 @@ pub struct Exported {
 /// [`OutputError`]
 pub fn export_cdxj(dir: &Path, out: &mut impl Write) -> Result<Exported, OutputError> {
     let mut exported = Exported::default();
-    let scratch = dir.join(format!(".cdxj-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).map_err(OutputError::file("create", &scratch))?;
+    let scratch = scratch_in(dir)?;
     let done = index_all(dir, &scratch, &mut exported)
         .and_then(|sorted| merged(sorted, &scratch))
         .and_then(|sorted| {
@@ -45,6 +44,19 @@ pub fn export_cdxj(dir: &Path, out: &mut impl Write) -> Result<Exported, OutputE
     exported.captures = done?;
     removed.map_err(OutputError::file("remove", &scratch))?;
     Ok(exported)
+}
+
+/// A directory of this export's own: it is removed at the end.
+fn scratch_in(dir: &Path) -> Result<PathBuf, OutputError> {
+    let mut number = 0_u64;
+    loop {
+        let scratch = dir.join(format!(".cdxj-{}-{number}", std::process::id()));
+        match std::fs::create_dir(&scratch) {
+            Ok(()) => return Ok(scratch),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(OutputError::file("create", &scratch)(error)),
+        }
+    }
 }
 
 /// Makes the index of each file.

@@ -35,10 +35,10 @@ impl OpenFile {
         loop {
             let name = format!("{stem}-{serial:05}{ENDING}");
             *serial = serial.wrapping_add(1);
-            let path = dir.join(format!("{name}{OPEN}"));
-            if dir.join(&name).exists() {
+            if !is_free(dir, &name) {
                 continue;
             }
+            let path = dir.join(format!("{name}{OPEN}"));
             match OpenOptions::new().append(true).create_new(true).open(&path) {
                 Ok(file) => {
                     let dir = dir.to_owned();
@@ -93,18 +93,60 @@ impl OpenFile {
         &self.path
     }
 
-    /// Completes the file: its index is written, and then it gets its name.
-    pub(super) fn finish(self) -> Result<(), OutputError> {
+    /// Completes the file: its index is written, and then it gets its name, or the next free one if
+    /// a complete file has that.
+    pub(super) fn finish(mut self) -> Result<(), OutputError> {
         self.file.sync_all().map_err(OutputError::file("sync", &self.path))?;
+        if is_there(&self.dir.join(&self.name)) {
+            self.step_aside()?;
+        }
         let named = self.dir.join(&self.name);
         cdxj::write_sorted(&cdxj::path_of(&named), self.lines)?;
         std::fs::rename(&self.path, &named).map_err(OutputError::file("name", &named))?;
         sync_dir(&self.dir)
     }
+
+    /// Gives the file the next free name. It ends in `.open` still, so that a crash leaves what
+    /// [`repair`] completes.
+    fn step_aside(&mut self) -> Result<(), OutputError> {
+        let stem = self.name.strip_suffix(ENDING).unwrap_or(&self.name);
+        let (stem, serial) = stem.rsplit_once('-').unwrap_or((stem, ""));
+        let mut serial = serial.parse::<u32>().unwrap_or(0);
+        let name = loop {
+            serial = serial.wrapping_add(1);
+            let name = format!("{stem}-{serial:05}{ENDING}");
+            if is_free(&self.dir, &name) {
+                break name;
+            }
+        };
+        tracing::warn!(
+            file = self.name,
+            "there is a complete file of this name, which stays; what was being written under it is \
+             named {name}"
+        );
+        let path = self.dir.join(format!("{name}{OPEN}"));
+        std::fs::rename(&self.path, &path).map_err(OutputError::file("name", &path))?;
+        self.lines = reading::read(&path, &name)?.lines;
+        (self.name, self.path) = (name, path);
+        Ok(())
+    }
+}
+
+/// Whether a file of the archive can get a name: nothing has it, and nothing is indexed as such.
+fn is_free(dir: &Path, name: &str) -> bool {
+    let named = dir.join(name);
+    let taken = [cdxj::path_of(&named), dir.join(format!("{name}{OPEN}")), named];
+    !taken.iter().any(|path| is_there(path))
+}
+
+/// Whether anything has a name, be it a link that leads nowhere.
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
 }
 
 /// Completes the files that processes which died left in `dir`: what comes after the last whole
-/// record is cut off, and the index is written anew. A file that is damaged before its end keeps all.
+/// record is cut off, and the index is written anew. A file that is damaged before its end keeps all,
+/// and one whose name a complete file has gets another.
 pub(super) fn repair(dir: &Path, prefix: &str) -> Result<(), OutputError> {
     for path in files_in(dir, &format!("{ENDING}{OPEN}"))? {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };

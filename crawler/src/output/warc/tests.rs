@@ -1,7 +1,7 @@
 //! Archives written, broken off, opened again and read.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,18 +53,23 @@ fn settings(dir: &Path, file_bytes: u64) -> WarcSettings {
     }
 }
 
-/// All files of one ending, decompressed.
-fn texts(dir: &Path, ending: &str) -> Vec<String> {
+/// All files of one ending.
+fn with_ending(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.to_str().unwrap().ends_with(ending));
     paths.sort();
+    paths
+}
+
+/// The same, decompressed.
+fn texts(dir: &Path, ending: &str) -> Vec<String> {
     let text = |path| {
         let mut text = Vec::new();
         MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
-    paths.into_iter().map(text).collect()
+    with_ending(dir, ending).into_iter().map(text).collect()
 }
 
 fn index(dir: &Path) -> Vec<String> {
@@ -191,6 +196,68 @@ async fn a_torn_tail_is_cut_off() {
         assert_eq!(index(dir.path()).len(), responses, "cut at {cut}");
         assert!((1..=3).contains(&responses) && text.contains("later"), "cut at {cut}");
     }
+}
+
+/// What a crash left has the name of a file that is complete, as when a backup is put back: both stay,
+/// each with its own index.
+#[tokio::test]
+async fn a_complete_file_is_never_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = Archive::open(settings(dir.path(), 1 << 30)).unwrap();
+    archive.write(exchange(reply(200, &[], "some text"), None)).await.unwrap();
+    let open = with_ending(dir.path(), ".open").remove(0);
+    let older = std::fs::read(&open).unwrap();
+    archive.write(exchange(reply(200, &[], "some text"), None)).await.unwrap();
+    archive.close().await.unwrap();
+    drop(archive);
+    let (complete, listed) = (open.with_extension(""), with_ending(dir.path(), ".cdxj").remove(0));
+    let before = [&complete, &listed].map(|path| std::fs::read(path).unwrap());
+    // The next name has an index that somebody kept.
+    let kept = dir.path().join("test-20261130145053-00001.cdxj");
+    std::fs::write(&kept, "kept").unwrap();
+    std::fs::write(&open, &older[..older.len() - 7]).unwrap();
+    Archive::open(settings(dir.path(), 1 << 30)).unwrap();
+    let after = [&complete, &listed].map(|path| std::fs::read(path).unwrap());
+    assert!(after == before, "they are as they were");
+    assert_eq!(std::fs::read(&kept).unwrap(), b"kept");
+    assert!(!open.exists());
+    let aside = dir.path().join("test-20261130145053-00002.warc.gz");
+    assert!(older.starts_with(&std::fs::read(&aside).unwrap()), "cut to what is whole");
+    std::fs::read(aside.with_extension("").with_extension("cdxj")).unwrap();
+    let archive = Archive::open(settings(dir.path(), 1 << 30)).unwrap();
+    archive.write(exchange(reply(200, &[], "later"), None)).await.unwrap();
+    archive.close().await.unwrap();
+    assert_eq!(std::fs::read(&kept).unwrap(), b"kept", "a new file passes over it too");
+    let named = std::fs::read_to_string(dir.path().join("test-20261130145053-00003.cdxj")).unwrap();
+    assert!(named.contains("test-20261130145053-00003.warc.gz"), "{named}");
+}
+
+/// A file of the same name that comes while one is written is not written over at its end.
+#[tokio::test]
+async fn a_name_taken_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = Archive::open(settings(dir.path(), 1 << 30)).unwrap();
+    archive.write(exchange(reply(200, &[], "some text"), None)).await.unwrap();
+    let name = with_ending(dir.path(), ".open").remove(0).with_extension("");
+    std::fs::write(&name, "another's").unwrap();
+    archive.close().await.unwrap();
+    assert_eq!(std::fs::read(&name).unwrap(), b"another's");
+    let own = "test-20261130145053-00001";
+    assert!(dir.path().join(format!("{own}.warc.gz")).exists());
+    let index = std::fs::read_to_string(dir.path().join(format!("{own}.cdxj"))).unwrap();
+    assert!(index.contains(&format!("\"filename\":\"{own}.warc.gz\"")), "{index}");
+}
+
+/// What lies where an export has its scratch files is passed over and stays.
+#[test]
+fn scratch_of_others_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let theirs = dir.path().join(format!(".cdxj-{}-0", std::process::id()));
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("open-0"), "theirs").unwrap();
+    index(dir.path());
+    assert_eq!(std::fs::read(theirs.join("open-0")).unwrap(), b"theirs");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
 /// What a crash does not leave is not cut: records after a damaged one stay in the file.
