@@ -82,11 +82,23 @@ pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Op
 /// The index of a crawl, to be read. A rebuild that was broken off is ended before, unless a process
 /// is at work in the data directory.
 pub(super) fn index_to_read(data: &Path) -> anyhow::Result<Searcher> {
-    let dir = index_dir(data);
-    if !comity_storage::is_in_use(data)? {
-        Place::of(&dir).settle()?;
+    /// An index is renamed and merged in less.
+    const TRIES: u32 = 20;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+    let place = Place::of(&index_dir(data));
+    let mut tries = 0;
+    loop {
+        let is_in_use = comity_storage::is_in_use(data)?;
+        if !is_in_use && let Err(error) = place.settle() {
+            // Whoever may only read finds what is there.
+            tracing::debug!(%error, "a rebuild that was broken off stays so");
+        }
+        match Searcher::open(place.to_read()) {
+            Err(_) if is_in_use && tries < TRIES => tries += 1,
+            opened => return Ok(opened?),
+        }
+        std::thread::sleep(PAUSE);
     }
-    Ok(Searcher::open(&dir)?)
 }
 
 /// The index of a crawl, if its pages are indexed. One that was begun must still be there.

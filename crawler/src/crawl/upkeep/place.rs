@@ -10,6 +10,9 @@ use crate::output::sync_dir;
 /// A file in a directory that a rebuild of an index has made or put aside.
 const MARK: &str = ".comity-rebuild";
 
+/// The same while it is written.
+const MARK_NEW: &str = ".comity-rebuild.new";
+
 /// What stands in it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mark {
@@ -39,12 +42,14 @@ impl Mark {
     }
 
     fn put(self, dir: &Path) -> Result<(), PlaceError> {
-        let path = dir.join(MARK);
-        let written = std::fs::write(&path, self.text()).and_then(|()| {
-            std::fs::File::open(&path)?.sync_all()?;
-            Ok(())
-        });
-        written.map_err(PlaceError::file("write", &path))
+        let (path, written) = (dir.join(MARK), dir.join(MARK_NEW));
+        let put = std::fs::write(&written, self.text())
+            .and_then(|()| std::fs::File::open(&written)?.sync_all())
+            .and_then(|()| std::fs::rename(&written, &path));
+        put.map_err(PlaceError::file("write", &path))?;
+        // Not every file system can.
+        let _ = sync_dir(dir);
+        Ok(())
     }
 
     fn remove(dir: &Path) -> Result<(), PlaceError> {
@@ -61,6 +66,12 @@ pub enum PlaceError {
     /// Something that a rebuild did not make has a name that it needs.
     #[error("{} was not made by comity, and a rebuilt index needs that name; move it away", .0.display())]
     Foreign(PathBuf),
+    /// Something that is no part of an index lies where one is to be replaced.
+    #[error("{} is no part of an index of comity, and would go with it; move it away", .0.display())]
+    Inside(PathBuf),
+    /// No directory stands where the index is to be.
+    #[error("{} is no directory, and the index is to be there; move it away", .0.display())]
+    NoDirectory(PathBuf),
     /// A file failed.
     #[error("a rebuilt index takes its place in steps, and one failed: could not {what} {}; when that is mended the same command goes on", path.display())]
     File {
@@ -117,8 +128,10 @@ impl Place {
             }
         }
         if exists(&self.index) {
-            Mark::remove(&self.index)?;
-            if is_replaced {
+            if self.index.is_dir() {
+                Mark::remove(&self.index)?;
+            }
+            if is_replaced || is_husk(&self.old) {
                 remove(&self.old)?;
             }
         }
@@ -131,6 +144,12 @@ impl Place {
     /// [`PlaceError`]; what was not made by a rebuild is left alone.
     pub fn begin(&self) -> Result<(), PlaceError> {
         self.settle()?;
+        if exists(&self.index) && !self.index.is_dir() {
+            return Err(PlaceError::NoDirectory(self.index.clone()));
+        }
+        if let Some(own) = foreign_in(&self.index)? {
+            return Err(PlaceError::Inside(own));
+        }
         if exists(&self.old) {
             return Err(PlaceError::Foreign(self.old.clone()));
         }
@@ -146,6 +165,7 @@ impl Place {
     pub fn clear(&self) -> Result<(), PlaceError> {
         match Mark::of(&self.new) {
             Some(_) => remove(&self.new),
+            None if is_husk(&self.new) => remove(&self.new),
             None if exists(&self.new) => Err(PlaceError::Foreign(self.new.clone())),
             None => Ok(()),
         }
@@ -166,6 +186,22 @@ impl Place {
             rename(&self.old, &self.index)?;
         }
         put
+    }
+}
+
+impl Place {
+    /// Where an index can be read while another process is between its steps, or may not be helped.
+    pub fn to_read(&self) -> &Path {
+        let is_there = |dir: &Path| dir.join("meta.json").is_file();
+        if is_there(&self.index) {
+            &self.index
+        } else if Mark::of(&self.new) == Some(Mark::Finished) {
+            &self.new
+        } else if Mark::of(&self.old) == Some(Mark::Replaced) && is_there(&self.old) {
+            &self.old
+        } else {
+            &self.index
+        }
     }
 }
 
@@ -198,8 +234,56 @@ fn rename(from: &Path, to: &Path) -> Result<(), PlaceError> {
     }
 }
 
+/// Removes an index, its mark last: until then the next process knows that it may.
 fn remove(dir: &Path) -> Result<(), PlaceError> {
-    unless_gone(std::fs::remove_dir_all(dir)).map_err(PlaceError::file("remove", dir))
+    for name in names_in(dir)? {
+        if is_of_index(&name) && name != MARK {
+            let path = dir.join(&name);
+            unless_gone(std::fs::remove_file(&path)).map_err(PlaceError::file("remove", &path))?;
+        }
+    }
+    if let Some(own) = foreign_in(dir)? {
+        return Err(PlaceError::Inside(own));
+    }
+    Mark::remove(dir)?;
+    unless_gone(std::fs::remove_dir(dir)).map_err(PlaceError::file("remove", dir))
+}
+
+/// Whether nothing is in a directory of ours but what precedes its mark, or outlives it.
+fn is_husk(dir: &Path) -> bool {
+    let is_nothing = |names: Vec<String>| names.iter().all(|name| name == MARK_NEW);
+    dir.is_dir() && names_in(dir).is_ok_and(is_nothing)
+}
+
+/// Something in a directory that is no part of an index.
+fn foreign_in(dir: &Path) -> Result<Option<PathBuf>, PlaceError> {
+    let own = names_in(dir)?.into_iter().find(|name| !is_of_index(name));
+    Ok(own.map(|name| dir.join(name)))
+}
+
+/// Whether the engine gives a file such a name, or a rebuild does.
+fn is_of_index(name: &str) -> bool {
+    let is_segment = |name: &str| {
+        let id = name.split('.').next().unwrap_or_default();
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    matches!(name, MARK | MARK_NEW | "meta.json" | ".managed.json")
+        || name.starts_with(".tantivy-")
+        // Files that it writes before they get their name.
+        || name.starts_with(".tmp")
+        || is_segment(name)
+}
+
+/// What lies in a directory; nothing if there is none.
+fn names_in(dir: &Path) -> Result<Vec<String>, PlaceError> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(PlaceError::file("read", dir))?,
+    };
+    let name = |entry: io::Result<std::fs::DirEntry>| {
+        entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    };
+    entries.map(name).collect::<io::Result<_>>().map_err(PlaceError::file("read", dir))
 }
 
 fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
@@ -260,6 +344,102 @@ mod tests {
                 assert_eq!(names(&path), ["meta.json"], "{done}");
             }
         }
+    }
+
+    /// One line, one case: what a process that died has left of a directory that it made or removed.
+    #[test]
+    fn a_removal_and_a_beginning_are_ended() {
+        let cases: [&[&str]; 5] =
+            [&[], &[MARK_NEW], &[MARK], &[MARK, "meta.json"], &[MARK, MARK_NEW, "meta.json"]];
+        for left in cases {
+            for (name, mark) in
+                [(".index-comity-old", Mark::Replaced), (".index-comity-new", Mark::Unfinished)]
+            {
+                let dir = tempfile::tempdir().unwrap();
+                let (path, beside) = (dir.path().join("index"), dir.path().join(name));
+                index(&path, "it");
+                fs::create_dir(&beside).unwrap();
+                for file in left {
+                    let text = if *file == MARK { mark.text() } else { "" };
+                    fs::write(beside.join(file), text).unwrap();
+                }
+                let place = Place::of(&path);
+                place.begin().unwrap();
+                place.clear().unwrap();
+                assert_eq!(names(dir.path()), ["index"], "{name} {left:?}");
+                assert_eq!(fs::read_to_string(path.join("meta.json")).unwrap(), "it");
+            }
+        }
+    }
+
+    /// What lies in the way of an index or in one, and is none of it, stays and is named.
+    #[test]
+    fn what_would_go_with_an_index() {
+        let segment = "0123456789abcdef0123456789abcdef.store";
+        for (files, own) in [
+            (&["notes.md"][..], Some("notes.md")),
+            (&["meta.json", "mine.txt"], Some("mine.txt")),
+            (&["meta.json", "sub/precious"], Some("sub")),
+            (&["meta.json", ".managed.json", ".tantivy-writer.lock", segment, MARK], None),
+        ] {
+            for is_link in [false, true] {
+                let dir = tempfile::tempdir().unwrap();
+                let path = dir.path().join("index");
+                let real = if is_link { dir.path().join("elsewhere") } else { path.clone() };
+                if is_link {
+                    std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+                }
+                for file in files {
+                    let file = real.join(file);
+                    fs::create_dir_all(file.parent().unwrap()).unwrap();
+                    fs::write(file, "mine").unwrap();
+                }
+                let begun = Place::of(&path).begin();
+                assert_eq!(begun.is_err(), own.is_some(), "{files:?}");
+                if let (Err(error), Some(own)) = (begun, own) {
+                    assert!(error.to_string().contains(own), "{error}");
+                    assert!(files.iter().all(|file| real.join(file).exists()), "{files:?}");
+                }
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index");
+        fs::write(&path, "a file").unwrap();
+        assert!(matches!(Place::of(&path).begin(), Err(PlaceError::NoDirectory(_))));
+        Place::of(&path).settle().unwrap();
+    }
+
+    /// What comes into an old index while it is put aside stays too.
+    #[test]
+    fn what_comes_late_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index");
+        index(&path, "old");
+        let place = Place::of(&path);
+        place.begin().unwrap();
+        index(place.new_index(), "new");
+        fs::write(path.join("mine.txt"), "mine").unwrap();
+        assert!(matches!(place.put(), Err(PlaceError::Inside(_))));
+        assert_eq!(fs::read_to_string(path.join("meta.json")).unwrap(), "new");
+        assert!(dir.path().join(".index-comity-old/mine.txt").exists());
+    }
+
+    /// Where nobody may help, what is there can be read.
+    #[test]
+    fn between_the_renamings() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index");
+        index(&path, "old");
+        let place = Place::of(&path);
+        place.begin().unwrap();
+        index(place.new_index(), "new");
+        assert_eq!(place.to_read(), path);
+        Mark::Finished.put(&place.new).unwrap();
+        Mark::Replaced.put(&path).unwrap();
+        rename(&path, &place.old).unwrap();
+        assert_eq!(place.to_read(), place.new);
+        fs::remove_dir_all(&place.new).unwrap();
+        assert_eq!(place.to_read(), place.old);
     }
 
     /// What a person has there stays.
