@@ -83,6 +83,8 @@ pub enum Miss {
     NoNumber(String),
     /// This is no date.
     NoDate(String),
+    /// This is a date in a zone whose hours are not known.
+    UnknownZone(String),
     /// This is no http or https address.
     NoUrl(String),
 }
@@ -102,6 +104,7 @@ impl Miss {
             Self::NoMatch(_) => "regex does not match",
             Self::NoNumber(_) => "no number",
             Self::NoDate(_) => "no date",
+            Self::UnknownZone(_) => "a time zone that is not known",
             Self::NoUrl(_) => "no address",
         }
     }
@@ -114,9 +117,11 @@ impl fmt::Display for Miss {
             Self::NoAttribute(name) => write!(f, ": {name}"),
             Self::NoJsonLd(broken) if *broken > 0 => write!(f, "; {broken} scripts are no JSON"),
             Self::Object(keys) => write!(f, "; go on in the path, to one of {keys}"),
-            Self::NoMatch(text) | Self::NoNumber(text) | Self::NoDate(text) | Self::NoUrl(text) => {
-                write!(f, ": \"{text}\"")
-            }
+            Self::NoMatch(text)
+            | Self::NoNumber(text)
+            | Self::NoDate(text)
+            | Self::UnknownZone(text)
+            | Self::NoUrl(text) => write!(f, ": \"{text}\""),
             Self::NoTree
             | Self::NoElement
             | Self::NoJsonLd(_)

@@ -1,6 +1,6 @@
 //! A text as the value that it is meant to be.
 
-use comity_compliance::{Timestamp, parse_date};
+use comity_compliance::{DateReader, Timestamp, ZoneSource};
 use jiff::fmt::strtime;
 use serde_json::{Number, Value};
 
@@ -40,10 +40,7 @@ impl Reading {
                 let number = number(text, self.decimal).map(Value::Number);
                 number.ok_or_else(|| Miss::NoNumber(excerpt(text)))
             }
-            Scalar::Date => {
-                let date = date(text, self.format.as_deref(), now).map(Value::from);
-                date.ok_or_else(|| Miss::NoDate(excerpt(text)))
-            }
+            Scalar::Date => date(text, self.format.as_deref(), now).map(Value::from),
             Scalar::Url => {
                 let url = resolve(text).map(|url| Value::from(url.as_str()));
                 url.ok_or_else(|| Miss::NoUrl(excerpt(text)))
@@ -62,8 +59,21 @@ pub(super) fn excerpt(text: &str) -> String {
     shown
 }
 
-fn date(text: &str, format: Option<&str>, now: Timestamp) -> Option<String> {
-    let Some(format) = format else { return Some(parse_date(text, now)?.to_string()) };
+/// An instant. Where a zone is written that is not known, hours are missing to it: that is none.
+fn date(text: &str, format: Option<&str>, now: Timestamp) -> Result<String, Miss> {
+    let found = match format {
+        Some(format) => formatted(text, format),
+        None => match DateReader::new(now).read(text) {
+            Some(date) if date.zone == ZoneSource::Unknown => {
+                return Err(Miss::UnknownZone(excerpt(text)));
+            }
+            date => date.map(|date| date.instant.to_string()),
+        },
+    };
+    found.ok_or_else(|| Miss::NoDate(excerpt(text)))
+}
+
+fn formatted(text: &str, format: &str) -> Option<String> {
     let parts = strtime::parse(format, text).ok()?;
     let utc = |at: jiff::civil::DateTime| jiff::tz::Offset::UTC.to_timestamp(at).ok();
     let instant = parts.to_timestamp().ok();
@@ -88,7 +98,7 @@ fn number(text: &str, decimal: Option<char>) -> Option<Number> {
         Some(earlier) if !earlier.ends_with(char::is_alphanumeric) => (earlier, true),
         Some(_) | None => (before, false),
     };
-    let (digits, decimals) = parts(token(from), decimal);
+    let (digits, decimals) = parts(token(from), decimal)?;
     let (digits, decimals) = if is_fraction { (String::new(), digits) } else { (digits, decimals) };
     if digits.len() + decimals.len() > MOST_DIGITS {
         return None;
@@ -134,8 +144,11 @@ fn token(text: &str) -> &str {
     &text[..end]
 }
 
-/// The digits before and after the decimal sign.
-fn parts(token: &str, decimal: Option<char>) -> (String, String) {
+/// The digits before and after the decimal sign; none if the sign that it is stands there twice.
+fn parts(token: &str, decimal: Option<char>) -> Option<(String, String)> {
+    if decimal.is_some_and(|sign| token.matches(sign).count() > 1) {
+        return None;
+    }
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (dots, commas) = (token.matches('.').count(), token.matches(',').count());
     let last = token.rfind(['.', ',']);
@@ -152,10 +165,10 @@ fn parts(token: &str, decimal: Option<char>) -> (String, String) {
         }
         None => false,
     };
-    match last.filter(|at| is_decimal(*at)) {
+    Some(match last.filter(|at| is_decimal(*at)) {
         Some(at) => (digits(&token[..at]), digits(&token[at + 1..])),
         None => (digits(token), String::new()),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -202,6 +215,7 @@ mod tests {
         for text in ["", "none", "½", "٣", &"9".repeat(41)] {
             assert_eq!(number(text, None), None, "{text}");
         }
+        assert_eq!(number("1,234,567", Some(',')), None, "two decimal signs");
     }
 
     /// One line, one case: text, format, the instant.
@@ -219,7 +233,13 @@ mod tests {
             ("soon", None, None),
             ("30.11.2026", Some("%Y-%m-%d"), None),
         ] {
-            assert_eq!(date(text, format, now).as_deref(), expect, "{text} {format:?}");
+            assert_eq!(date(text, format, now).ok().as_deref(), expect, "{text} {format:?}");
         }
+        for text in ["5 May 2024 10:00 CET", "2024-05-05 10:00 JST", "5 May 2024 10:00 foo bar"] {
+            let miss = date(text, None, now).unwrap_err();
+            assert_eq!(miss.to_string(), format!("a time zone that is not known: \"{text}\""));
+        }
+        let known = date("5 May 2024 10:00 EST", None, now).unwrap();
+        assert_eq!(known, "2024-05-05T15:00:00Z");
     }
 }

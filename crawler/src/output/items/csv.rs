@@ -1,4 +1,5 @@
-//! CSV (RFC 4180): `extractor`, `url`, `at`, and a column for each field of the items.
+//! CSV (RFC 4180): `extractor`, `url`, `at`, and a column for each field of the items; a field that is
+//! called as one of those three has `item.` before its name.
 //!
 //! A line's end within a cell is one line feed, whatever it was: so a carriage return before a line
 //! feed ends a record wherever it stands, and the last whole one is found from the file's end.
@@ -14,6 +15,8 @@ use crate::output::OutputError;
 
 /// Columns that every file has, before those of the items.
 const OWN: [&str; 3] = ["extractor", "url", "at"];
+/// What stands before a field's name whose column would have one of these.
+const OF_ITEM: &str = "item.";
 /// The column of an item that is no object.
 const BARE: &str = "value";
 
@@ -36,6 +39,7 @@ impl Columns {
     /// # Errors
     /// A sentence if they are more than fit into a first line.
     pub(super) fn named(names: Vec<String>) -> Result<Self, String> {
+        let names = names.iter().map(|name| column(name)).collect();
         let columns = Self { names, told: Mutex::default() };
         match columns.head().len() {
             ..=HEAD_BYTES => Ok(columns),
@@ -53,11 +57,12 @@ impl Columns {
             if !seen.insert(name) {
                 continue;
             }
-            bytes += csv_row([name.to_owned()]).len();
+            let name = column(name);
+            bytes += csv_row([name.clone()]).len();
             if bytes > HEAD_BYTES {
                 break;
             }
-            columns.push(name.to_owned());
+            columns.push(name);
         }
         Self { names: columns, told: Mutex::default() }
     }
@@ -103,7 +108,7 @@ impl Columns {
 
     fn tell_without_column(&self, item: &Item) {
         for name in fields(&item.value) {
-            if self.names.iter().any(|column| column == name) {
+            if self.names.iter().any(|known| field_of(known) == name) {
                 continue;
             }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,6 +123,16 @@ impl Columns {
     }
 }
 
+/// The column of a field: its name, unless the item's own columns have that.
+fn column(field: &str) -> String {
+    if OWN.contains(&field) { format!("{OF_ITEM}{field}") } else { field.to_owned() }
+}
+
+/// The field that a column is of.
+fn field_of(column: &str) -> &str {
+    column.strip_prefix(OF_ITEM).filter(|field| OWN.contains(field)).unwrap_or(column)
+}
+
 fn fields(value: &Value) -> Vec<&str> {
     match value.as_object() {
         Some(fields) => fields.keys().map(String::as_str).collect(),
@@ -127,7 +142,7 @@ fn fields(value: &Value) -> Vec<&str> {
 
 fn field<'a>(value: &'a Value, column: &str) -> Option<&'a Value> {
     match value.as_object() {
-        Some(fields) => fields.get(column),
+        Some(fields) => fields.get(field_of(column)),
         None => (column == BARE).then_some(value),
     }
 }

@@ -76,9 +76,19 @@ fn lines(file: &mut File, bytes: u64) -> io::Result<Ending> {
     }
     Ok(match serde_json::from_slice::<Line>(line) {
         Ok(_) if line.len() == text.len() => Ending::Unended,
-        Err(error) if error.is_eof() => Ending::Torn(from),
+        Err(_) if is_cut_short(line) => Ending::Torn(from),
         Ok(_) | Err(_) => Ending::Other(from),
     })
+}
+
+/// Whether a line begins as ours and only ends too early.
+fn is_cut_short(line: &[u8]) -> bool {
+    let start = Records::Lines.start();
+    let lacks_more =
+        |line: &[u8]| serde_json::from_slice::<Line>(line).is_err_and(|error| error.is_eof());
+    let is_ours = start.starts_with(line) || line.starts_with(start);
+    // In the middle of a number: behind its minus, its point or its exponent.
+    is_ours && (lacks_more(line) || lacks_more(&[line, b"0"].concat()))
 }
 
 /// An item as its line has it.

@@ -43,7 +43,7 @@ fn problem(ended: Result<(), SinkError>) -> String {
 #[tokio::test]
 async fn as_files() {
     let start = "x,https://example.org/a,2026-11-30T14:50:53Z";
-    let cases: [(&str, &[Value], String); 7] = [
+    let cases: [(&str, &[Value], String); 8] = [
         (
             "a.jsonl",
             &[json!({"b": 1})],
@@ -54,6 +54,12 @@ async fn as_files() {
             "a.csv",
             &[json!({"b": null, "c": true}), json!({"c": ["d", 1]})],
             format!("extractor,url,at,b,c\r\n{start},,true\r\n{start},,\"[\"\"d\"\",1]\"\r\n"),
+        ),
+        // Names that the item's own columns have.
+        (
+            "a.csv",
+            &[json!({"b": 1, "url": "u"})],
+            format!("extractor,url,at,b,item.url\r\n{start},1,u\r\n"),
         ),
         ("a.csv", &[json!("e\nf")], format!("extractor,url,at,value\r\n{start},\"e\nf\"\r\n")),
         ("a.csv", &[json!("e\r\r\nf\r")], format!("extractor,url,at,value\r\n{start},\"e\nf\r\"\r\n")),
@@ -179,6 +185,11 @@ async fn what_is_no_torn_record_stays() {
         ("a.jsonl", huge.as_str(), None),
         ("a.jsonl", &zeros, Some(&format!("{ITEM}\n"))),
         ("a.jsonl", &format!("{ITEM}\nnotes of mine"), None),
+        ("a.jsonl", &format!("{ITEM}\n\"my note"), None),
+        // Cut in the middle of a number.
+        ("a.jsonl", &format!("{}-", &ITEM[..ITEM.len() - 2]), Some("")),
+        ("a.jsonl", &format!("{}1.", &ITEM[..ITEM.len() - 2]), Some("")),
+        ("a.jsonl", &format!("{}1.5e-", &ITEM[..ITEM.len() - 2]), Some("")),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
