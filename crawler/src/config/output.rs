@@ -96,6 +96,11 @@ impl ItemsConfig {
             let why = format!("the ending says {other} and output.items.format says {name}");
             return Some(("output.items.path", why));
         }
+        let dir = self.path.as_deref().filter(|path| path.is_dir());
+        if let Some(dir) = dir.filter(|_| format != ItemFormat::Parquet) {
+            let why = format!("{} is a directory; name a file in it", dir.display());
+            return Some(("output.items.path", why));
+        }
         if !self.columns.is_empty() && format != ItemFormat::Csv {
             let why = format!(
                 "only a csv file has columns, and output.items.format says {}",

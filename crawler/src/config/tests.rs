@@ -64,6 +64,7 @@ fn mistakes_in_items() {
         ("format = \"xml\"", "unknown variant `xml`, expected one of `jsonl`, `csv`, `parquet`"),
         ("colums = []", "line 2, column 1"),
         ("path = \"a.csv\"", "line 2, column 8: output.items.path: the ending says csv"),
+        ("path = \"/\"", "line 2, column 8: output.items.path: / is a directory"),
         ("columns = [\"a\"]", "line 2, column 11: output.items.columns: only a csv file"),
         (
             "format = \"csv\"\ncolumns = [\"a\", \"b\", \"a\"]",
