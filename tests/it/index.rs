@@ -203,6 +203,7 @@ fn nobodys_directories_are_removed() {
     verify(dir, &[]).well();
     let own = dir.join(".elsewhere-comity-new");
     std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("notes.md"), "mine").unwrap();
     run(dir, &rebuild).badly(1, &[".elsewhere-comity-new was not made by comity", "move it away"]);
     assert!(own.exists());
 }

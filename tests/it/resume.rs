@@ -157,21 +157,23 @@ fn no_seed_means_the_last_runs() {
     assert_eq!(ended.json()["store"]["fetched"], 9);
 }
 
-/// A settings file counts as it stands: without a seed in it, only the seeds are the last run's.
+/// Without a seed, the settings file counts as it is now, and the flags of the last run stay.
 #[test]
 fn a_settings_file_counts_without_a_seed() {
     let (site, dir) = (Site::of_pages(PAGES), tempfile::tempdir().unwrap());
-    let seed = site.url("/");
-    let mut first = arguments(&seed, "sled", "0s");
-    first.extend(["--max-pages", "3"]);
-    run(dir.path(), &first).well();
-    let settings = "[crawl]\nmax_pages = 7\n[politeness]\ninterval = \"0s\"\n\
-                    address_per_second = 1000\n[network]\nallow = [\"127.0.0.0/8\"]\n";
-    std::fs::write(dir.path().join("settings.toml"), settings).unwrap();
-    let again = ["crawl", "--data", "data", "--config", "settings.toml", "--json"];
-    let ended = run(dir.path(), &again).well();
-    assert_eq!(ended.json()["store"]["fetched"], 7);
-    std::fs::write(dir.path().join("settings.toml"), "[politeness]\npolicy = \"gugle\"\n").unwrap();
+    let (seed, file) = (site.url("/"), dir.path().join("comity.toml"));
+    std::fs::write(&file, "[crawl]\nmax_pages = 3\n").unwrap();
+    let fetched = |arguments: &[&str]| {
+        run(dir.path(), arguments).well().json()["store"]["fetched"].as_u64().unwrap()
+    };
+    assert_eq!(fetched(&arguments(&seed, "sled", "0s")), 3);
+    std::fs::write(&file, "[crawl]\nmax_pages = 7\n").unwrap();
+    let again = ["crawl", "--data", "data", "--json"];
+    assert_eq!(fetched(&again), 7);
+    assert_eq!(fetched(&[&again[..], &["--max-pages", "9"]].concat()), 9);
+    std::fs::write(&file, "[crawl]\nmax_pages = 20\n").unwrap();
+    assert_eq!(fetched(&again), 9, "a flag stays over the file");
+    std::fs::write(&file, "[politeness]\npolicy = \"gugle\"\n").unwrap();
     run(dir.path(), &again).badly(2, &["gugle"]);
 }
 

@@ -97,8 +97,8 @@ pub(crate) struct DataArgs {
     a site on this machine, a hundred pages a second at most\n\n\
     Ctrl-C stops cleanly, a second one at once. The same command again goes on.")]
 pub(crate) struct CrawlArgs {
-    /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run,
-    /// and if there is no settings file, all other settings of that run too
+    /// Where to begin: a URL, or a host name for its https:// page; without any, those of the last run
+    /// and its flags, over the settings file as it is now; if there is none, all its settings
     #[arg(value_name = "SEED")]
     pub(crate) seeds: Vec<String>,
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::CrawlArgs;
 use super::status::Survey;
 use super::terminal::{Terminal, Tone, by_reason, duration, grouped, megabytes, plural};
-use super::{Exit, Usage, config_file, open, progress, status};
+use super::{Exit, Usage, config_file, flags, open, progress, status};
 use crate::clock::Clock;
 use crate::config::{Config, nearest};
 use crate::crawl::{
@@ -28,7 +28,7 @@ use crate::settings::Settings;
 
 pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Result<Exit> {
     let clock = Clock::real();
-    let config = effective(&args, config_file(config)?, clock).await?;
+    let (config, set_by_flags) = effective(&args, config_file(config)?, clock).await?;
     let settings = Settings::new(&config)?;
     let rules = rules::check(&config.extract)?;
     refuse_anonymous(&settings)?;
@@ -38,6 +38,7 @@ pub(super) async fn run(args: CrawlArgs, config: Option<&Path>) -> anyhow::Resul
     let archive = settings.warc.clone().map(Archive::open).transpose()?;
     let bulk = settings.bulk.clone().map(Bulk::new).transpose()?;
     let again = save_config(&store, &config).await?;
+    flags::save(&store, &set_by_flags).await?;
     if again > 0 {
         progress::say(&format!(
             "{} that the last run's settings held back {} judged anew",
@@ -120,33 +121,40 @@ fn no_such_field(column: &str, fields: &[String]) -> String {
     format!("output.items.columns: no extractor has a field \"{column}\"; {advice}")
 }
 
-/// The settings file with the flags over it. Without a seed in either, the seeds are those of the
-/// last run; and without a settings file, so is all the rest.
-async fn effective(args: &CrawlArgs, file: Option<Config>, clock: Clock) -> anyhow::Result<Config> {
+/// The settings file with the flags over it, and which settings the flags set. Without a seed in
+/// either, the flags of the last run stay; and without a settings file, so do all its settings.
+async fn effective(
+    args: &CrawlArgs,
+    file: Option<Config>,
+    clock: Clock,
+) -> anyhow::Result<(Config, flags::Names)> {
     let is_file = file.is_some();
-    let mut config = file.unwrap_or_default();
+    let file = file.unwrap_or_default();
+    let mut config = file.clone();
     if let Some(data) = &args.data.data {
         config.storage.data.clone_from(data);
     }
     if args.seeds.is_empty() && config.crawl.seeds.is_empty() {
         let data = config.storage.data.clone();
         let saved = open::saved_config(&data, clock).await?;
-        let saved = saved.filter(|saved| !saved.crawl.seeds.is_empty()).ok_or_else(|| {
+        let saved = saved.filter(|(saved, _)| !saved.crawl.seeds.is_empty());
+        let (saved, names) = saved.ok_or_else(|| {
             Usage(format!(
                 "where should it begin? Name a seed, such as `comity crawl https://example.org/`, \
                  or set crawl.seeds in comity.toml ({} holds no earlier crawl to go on with)",
                 data.display()
             ))
         })?;
-        if is_file {
+        config = if is_file { flags::over(&file, &saved, &names)? } else { saved.clone() };
+        if config.crawl.seeds.is_empty() {
+            // They stood in the file.
             config.crawl.seeds = saved.crawl.seeds;
-        } else {
-            config = saved;
-            config.storage.data = data;
         }
+        config.storage.data = data;
     }
     overlay(args, &mut config);
-    Ok(config)
+    let names = flags::set_by_flags(&file, &config);
+    Ok((config, names))
 }
 
 fn overlay(args: &CrawlArgs, config: &mut Config) {

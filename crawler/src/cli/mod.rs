@@ -7,6 +7,7 @@ mod engine;
 mod explain;
 mod export;
 mod extract;
+mod flags;
 mod index;
 mod init;
 mod json_lines;

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use comity_storage::{Engine, EngineKind, LocalStore, OpenOptions, Opening, Store as _};
 
+use super::flags;
 pub(super) use crate::builder::index_dir;
 use crate::builder::open_index;
 use crate::clock::Clock;
@@ -70,13 +71,17 @@ async fn open_as(data: &Path, engine: EngineKind, clock: Clock) -> anyhow::Resul
     Ok(store)
 }
 
-/// The settings of the last run in a data directory, if there was one.
-pub(super) async fn saved_config(data: &Path, clock: Clock) -> anyhow::Result<Option<Config>> {
+/// The settings of the last run in a data directory, if there was one, and which of them flags set.
+pub(super) async fn saved_config(
+    data: &Path,
+    clock: Clock,
+) -> anyhow::Result<Option<(Config, flags::Names)>> {
     let Some(engine) = comity_storage::engine_in(data)? else { return Ok(None) };
     let store = open_as(data, engine, clock).await?;
-    let saved = load_config(&store).await;
+    let (config, flags) = (load_config(&store).await, flags::load(&store).await);
     store.close().await?;
-    Ok(saved?)
+    let flags = flags?;
+    Ok(config?.map(|config| (config, flags)))
 }
 
 /// The index of a crawl, to be read. A rebuild that was broken off is ended before, unless a process
