@@ -146,6 +146,12 @@ fn is_in(element: ElementRef<'_>, name: &str) -> bool {
     element.ancestors().filter_map(ElementRef::wrap).any(|around| is_html(around, name))
 }
 
+/// Whether what is in an element may not be shown in results.
+fn hides(element: ElementRef<'_>) -> bool {
+    let may_hide = ["div", "span", "section"].iter().any(|name| is_html(element, name));
+    may_hide && element.attr("data-nosnippet").is_some()
+}
+
 fn xlink(element: ElementRef<'_>) -> Option<String> {
     let attributes = element.value().attrs.iter();
     let mut found = attributes.filter(|(name, _)| name.ns == ns!(xlink) && &*name.local == "href");
@@ -269,7 +275,8 @@ fn refresh(element: ElementRef<'_>) -> Option<(u32, String)> {
 /// What an element says of the page itself.
 fn about_itself(element: ElementRef<'_>, resolver: &Resolver, reading: &mut Reading) {
     let text = || element.text().collect::<String>();
-    if is_html(element, "title") && reading.title.is_none() {
+    let is_hidden = || element.ancestors().filter_map(ElementRef::wrap).any(hides);
+    if is_html(element, "title") && reading.title.is_none() && !is_hidden() {
         reading.title = Some(words(&text())).filter(|title| !title.is_empty());
     } else if is_html(element, "html") {
         let language = element.attr("lang").or(element.attr("xml:lang"));
@@ -385,9 +392,7 @@ impl Seen {
             _ => SILENT_MATH,
         };
         let is_silent = silent.contains(&name);
-        let hides = is_html
-            && ["div", "span", "section"].contains(&name)
-            && element.attr("data-nosnippet").is_some();
+        let hides = hides(element);
         if hides && self.silent == 0 {
             shown.blank();
         }
